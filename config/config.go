@@ -118,6 +118,8 @@ type Doctor struct {
 	Overdue time.Duration
 	// Missed is how many of the last slots may have been served by nobody.
 	Missed int
+	// Failing is from which percentage of failed calls of a job_exec on that is a finding, and FailingCalls from how many on.
+	Failing, FailingCalls int
 	// Clock is how far this machine's clock may be off the database's.
 	Clock time.Duration
 	// Partitions is how far ahead the partitions of history should reach.

@@ -41,7 +41,7 @@ which role or right would look.
 The exit code says how bad it is: 0 nothing that was looked at is wrong, 10 something is a warning, 11 something is bad; any other as for every
 command. With --only it says so of these findings, with --ignore of all but these, each by its code. Missing or broken
 tables (tables, schema.table, schema.column) always count. What is late is judged by the resolution, sweep.grace and
-sweep.every; doctor.overdue, doctor.missed, doctor.clock, doctor.partitions, doctor.purge and doctor.transaction of the
+sweep.every; doctor.overdue, doctor.missed, doctor.failing, doctor.failing_calls, doctor.clock, doctor.partitions, doctor.purge and doctor.transaction of the
 configuration set other limits. How far the server's purge is behind, and which transaction is open the longest, is shown to
 accounts with the right PROCESS, which no role has; on MariaDB the former to all.
 
@@ -72,7 +72,7 @@ func examine(cmd *cobra.Command, prog *program.Program, assignments string, use 
 	return prog.Open(cmd, 0, func(s *program.Session) (err error) {
 		options := doctor.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: s.Config.Grid.Resolution(),
 			Lease: s.Config.Worker.Lease, SweepGrace: s.Config.Sweep.Grace, SweepEvery: s.Config.Sweep.Every, MaxChecks: mostChecks(s.Config), Pools: pools(s.Config),
-			OverdueBad: s.Config.Doctor.Overdue, MissedAllowed: s.Config.Doctor.Missed, ClockWarn: s.Config.Doctor.Clock,
+			OverdueBad: s.Config.Doctor.Overdue, MissedAllowed: s.Config.Doctor.Missed, Failing: s.Config.Doctor.Failing, FailingCalls: s.Config.Doctor.FailingCalls, ClockWarn: s.Config.Doctor.Clock,
 			PartitionsAhead: s.Config.Doctor.Partitions, PurgeBehind: s.Config.Doctor.Purge, TransactionOpen: s.Config.Doctor.Transaction, Use: use}
 		if options.Assignments, err = parseAssignments(s.Config.Grid, assignments); err != nil {
 			return exit.Usage(fmt.Errorf("--assignments: %w", err))

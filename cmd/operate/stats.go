@@ -1,9 +1,8 @@
 package operate
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"time"
@@ -45,85 +44,58 @@ read, the latest: where there are more, the heading says from when on.`, stats.M
 		RunE: func(cmd *cobra.Command, _ []string) error { return showStats(cmd, prog, f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.from, "from", "now-1h", "slots at this time or later: 2026-03-01 13:00 (UTC), now-1d")
-	flags.StringVar(&f.before, "before", "now", "slots before this time")
+	arguments.Time(flags, &f.from, "from", "slots at this time or later: 2026-03-01 13:00 (UTC), now-1d; an hour ago by default")
+	arguments.Time(flags, &f.before, "before", "slots before this time; now by default")
 	flags.StringVar(&f.exec, "exec", "", "only this job_exec")
 	return cmd
 }
 
 func showStats(cmd *cobra.Command, prog *program.Program, f statsFlags) error {
-	if err := errors.Join(program.CheckTime("from", f.from), program.CheckTime("before", f.before)); err != nil {
-		return err
-	}
-	s, err := prog.Read(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	from, before, err := s.Period(cmd.Context(), "from", f.from, "before", f.before)
-	if err != nil {
-		return err
-	}
-	report, err := stats.Execs(cmd.Context(), s.DB, s.Config.TablePrefix, sql.Dialect(s.Config.Dialect), from, before)
-	if err != nil {
-		return s.Explain(err)
-	}
-	if f.exec != "" {
-		report.Execs = slices.DeleteFunc(report.Execs, func(e stats.Exec) bool { return e.JobExec != f.exec })
-	}
-	if prog.JSON {
-		return output.JSON(cmd.OutOrStdout(), report)
-	}
-	return printStats(cmd.OutOrStdout(), report)
+	return prog.Read(cmd, func(s *program.Session) error {
+		from, before, err := s.Period(cmd.Context(), "from", cmp.Or(f.from, "now-1h"), "before", cmp.Or(f.before, "now"))
+		if err != nil {
+			return err
+		}
+		report, err := stats.Execs(cmd.Context(), s.DB, s.Config.TablePrefix, sql.Dialect(s.Config.Dialect), from, before)
+		if err != nil {
+			return s.Explain(err)
+		}
+		if f.exec != "" {
+			report.Execs = slices.DeleteFunc(report.Execs, func(e stats.Exec) bool { return e.JobExec != f.exec })
+		}
+		to := output.To(cmd.OutOrStdout())
+		if prog.JSON {
+			to.JSON(report)
+		} else {
+			printStats(to, report)
+		}
+		return to.Err()
+	})
 }
 
-func printStats(w io.Writer, report stats.Report) error {
+func printStats(to *output.Printer, report stats.Report) {
 	span := fmt.Sprintf("slots from %s to before %s (UTC)", output.Stamp(report.From), output.Stamp(report.Before))
 	if report.Cut {
 		span += "; earlier ones were not read"
 	}
 	if len(report.Execs) == 0 {
-		return output.Say(w, "Nothing became of any check: %s.", span)
+		to.Say("Nothing became of any check: %s.", span)
+		return
 	}
-	if err := output.Say(w, "%s", span); err != nil {
-		return err
-	}
-	var cells [][]string
+	var cells, reasons [][]string
 	for _, e := range report.Execs {
-		cells = append(cells, []string{words.Clean(e.JobExec), number(e.Calls), number(e.Errors), share(e), number(e.Ends[prescient.Done]), number(e.Unsettled()),
-			number(e.Moved), number(e.PutOff.Sum()), millis(e.Run.P50MS, e.Calls), millis(e.Run.P95MS, e.Calls), millis(e.Lateness.P95MS, e.Calls), output.Second(e.FailsSince)})
-	}
-	columns := []output.Column{{Title: "job_exec"}, {Title: "calls", Right: true}, {Title: "errors", Right: true}, {Title: "of calls", Right: true}, {Title: "done", Right: true},
-		{Title: "unsettled", Right: true}, {Title: "moved", Right: true}, {Title: "put off", Right: true}, {Title: "run p50", Right: true}, {Title: "p95", Right: true},
-		{Title: "late p95", Right: true}, {Title: "failing since"}}
-	if err := output.Table(w, columns, cells); err != nil {
-		return err
-	}
-	return printReasons(w, report.Execs)
-}
-
-func printReasons(w io.Writer, execs []stats.Exec) error {
-	var cells [][]string
-	for _, e := range execs {
+		cells = append(cells, []string{words.Clean(e.JobExec), output.Count(e.Calls), output.Count(e.Errors), share(e), output.Count(e.Ends[prescient.Done]), output.Count(e.Unsettled()),
+			output.Count(e.Moved), output.Count(e.PutOff.Sum()), millis(e.Run.P50MS, e.Calls), millis(e.Run.P95MS, e.Calls), millis(e.Lateness.P95MS, e.Calls), output.Second(e.FailsSince)})
 		for _, r := range e.Reasons {
-			cells = append(cells, []string{words.Clean(e.JobExec), number(r.Checks), words.Clean(r.Text), words.Clip(r.Example.EntityKey, 40), words.Clean(r.Example.Error)})
+			reasons = append(reasons, []string{words.Clean(e.JobExec), output.Count(r.Checks), words.Clean(r.Text), words.Clip(r.Example.EntityKey, 40), words.Clean(r.Example.Error)})
 		}
 	}
-	if len(cells) == 0 {
-		return nil
+	to.Table(span, []output.Column{{Title: "job_exec"}, {Title: "calls", Right: true}, {Title: "errors", Right: true}, {Title: "of calls", Right: true}, {Title: "done", Right: true},
+		{Title: "unsettled", Right: true}, {Title: "moved", Right: true}, {Title: "put off", Right: true}, {Title: "run p50", Right: true}, {Title: "p95", Right: true},
+		{Title: "late p95", Right: true}, {Title: "failing since"}}, cells)
+	if len(reasons) > 0 {
+		to.Table("\nwhy", []output.Column{{Title: "job_exec"}, {Title: "checks", Right: true}, {Title: "reason"}, {Title: "such as"}, {Title: "whose error was", Long: true}}, reasons)
 	}
-	if err := output.Say(w, ""); err != nil {
-		return err
-	}
-	return output.Table(w, []output.Column{{Title: "job_exec"}, {Title: "checks", Right: true}, {Title: "reason"}, {Title: "such as"}, {Title: "whose error was", Long: true}}, cells)
-}
-
-// number is empty for none, so that what there is stands out.
-func number(n uint64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatUint(n, 10)
 }
 
 func share(e stats.Exec) string {

@@ -43,6 +43,9 @@ type Options struct {
 	OverdueBad time.Duration
 	// MissedAllowed is how many of the last slots may have been served by nobody; none by default.
 	MissedAllowed int
+	// Failing is from which percentage of failed calls of a job_exec in the last hour on that is a finding, and FailingCalls from how many on; 10 each
+	// by default.
+	Failing, FailingCalls int
 	// ClockWarn is how far this machine's clock may be off; 1 s by default.
 	ClockWarn time.Duration
 	// PartitionsAhead is how far ahead the partitions of history should reach; a week by default, which is what one holds.

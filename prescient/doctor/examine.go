@@ -32,6 +32,8 @@ var examinations = []examination{
 	{"paused", (*look).examinePaused, []string{"job_pause"}},
 	{"overdue", (*look).examineOverdue, []string{"future_job"}},
 	{"put_off", (*look).examinePutOff, []string{"future_job"}},
+	{"failing", (*look).examineFailing, []string{"exec_run"}},
+	{"execs", (*look).examineExecs, []string{"exec_known"}},
 	{"schedules", (*look).examineSchedules, []string{"schedule", "future_job"}},
 	{"long_runs", (*look).examineLongRuns, []string{"long_run", "future_job", "job_pause"}},
 	{"events", (*look).examineEvents, []string{"event_outbox", "event_topic", "event_shard", "event_forwarder", "event_set_aside"}},
@@ -66,6 +68,8 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 	options.PartitionsAhead = cmp.Or(options.PartitionsAhead, text.PartitionSpan)
 	options.PurgeBehind = cmp.Or(options.PurgeBehind, DefaultPurgeBehind)
 	options.TransactionOpen = cmp.Or(options.TransactionOpen, DefaultTransactionOpen)
+	options.Failing = cmp.Or(options.Failing, DefaultFailing)
+	options.FailingCalls = cmp.Or(options.FailingCalls, DefaultFailingCalls)
 	options.Blocked = cmp.Or(options.Blocked, DefaultBlocked)
 	asked := options.Use
 	var err error

@@ -65,7 +65,7 @@ var layers = []layer{
 	{"prescient/blocking", vocabulary},
 	{"prescient/schedule/timeline", []string{"slots", "prescient"}},
 	{"prescient/doctor/internal/account", append([]string{"sql/migrate", "sql/rights"}, vocabulary...)},
-	{"prescient/doctor", append([]string{"sql/migrate", "prescient/doctor/internal/*", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/schedule/timeline"}, vocabulary...)},
+	{"prescient/doctor", append([]string{"sql/migrate", "prescient/doctor/internal/*", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/stats", "prescient/schedule/timeline"}, vocabulary...)},
 	{"prescient/prune", append([]string{"sql/migrate", "prescient/audit"}, vocabulary...)},
 	{"prescient/stats", vocabulary},
 	{"prescient/reslot", append([]string{"sql/migrate", "prescient/audit"}, vocabulary...)},

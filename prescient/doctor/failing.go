@@ -1,0 +1,80 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"prescient/prescient/stats"
+	"prescient/slots"
+)
+
+// Defaults of Options.
+const (
+	DefaultFailing      = 10 // percent
+	DefaultFailingCalls = 10
+)
+
+// failingBad is the percentage of calls that fail from which on that is bad.
+const failingBad = 50
+
+// examineFailing looks for job_execs of whose calls many fail, or that no worker knows.
+func (l *look) examineFailing(ctx context.Context) {
+	window := max(time.Hour, 3*l.tables.Grid.Resolution())
+	report, err := stats.ExecsBy(ctx, l.db, l.tables.Stmt, l.now.Add(-window).Truncate(time.Second), l.tables.Grid.Next(l.now))
+	if err != nil {
+		l.err = err
+		return
+	}
+	for _, e := range report.Execs {
+		l.judgeFailing(e, report.From)
+	}
+	var parts []string
+	if report.Cut {
+		parts = []string{"the slots from " + slots.Stamp(report.From) + " on"}
+	}
+	l.orPart("failing", fmt.Sprintf("of the last %s, no job_exec has %d failed calls that are %d %% of its calls", window, l.options.FailingCalls, l.options.Failing), parts)
+}
+
+func (l *look) judgeFailing(e stats.Exec, from time.Time) {
+	percent := 100 * e.Share()
+	if e.Errors < uint64(l.options.FailingCalls) || percent < float64(l.options.Failing) {
+		return
+	}
+	text := fmt.Sprintf("%s: %s of %s calls since %s failed (%.1f %%)", e.JobExec, many(int(e.Errors)), many(int(e.Calls)), slots.Stamp(from), percent)
+	if e.FailsSince != nil {
+		text += ", some in each slot since " + slots.Stamp(*e.FailsSince)
+	}
+	text += "."
+	if len(e.Reasons) > 0 {
+		r := e.Reasons[0]
+		line, _, _ := strings.Cut(r.Example.Error, "\n")
+		text += fmt.Sprintf(" The commonest reason, of %s: %s. One of them is %s: %s", many(int(r.Checks)), r.Text, r.Example.EntityKey, line)
+	}
+	f := warn("failing", text, fmt.Sprintf("See `stats --exec %[1]s`, and mend what the error names. `pause %[1]s` keeps its checks until then.", e.JobExec))
+	if percent >= failingBad {
+		f.Severity = SeverityBad
+	}
+	l.say(f)
+}
+
+// knownFor is how long after a worker has told of a job_exec it counts as one that works: it tells once an hour.
+const knownFor = 70 * time.Minute
+
+// examineExecs looks for job_execs that workers have in two ways at once.
+func (l *look) examineExecs(ctx context.Context) {
+	const most = 1000
+	var several []struct {
+		JobExec string    `db:"job_exec"`
+		Ways    int       `db:"ways"`
+		Since   time.Time `db:"since"`
+		Workers string    `db:"workers"`
+	}
+	l.rows(ctx, &several, "known/several", l.now.Add(-knownFor), l.now.Add(-knownFor), most)
+	for _, s := range several {
+		l.say(warn("execs", fmt.Sprintf("Workers have the job_exec %s in %d ways, since %s: its form or its guards differ. Those that said so last: %s.", s.JobExec, s.Ways, slots.Stamp(s.Since), s.Workers),
+			"See that all workers run the same version, with the same configuration: `agents` has their versions. exec_known has the guards of each."))
+	}
+	l.orFine(ctx, "execs", "all workers have their job_execs in the same form, with the same guards")
+}

@@ -1,0 +1,55 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/worker"
+)
+
+func TestADoctorNamesWhatFails(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		registry := rig.Registry("good", rig.NothingToDo, prescient.Guards{})
+		fails := func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
+			return nil, errors.New("order " + job.EntityKey + " has no row")
+		}
+		r.Must(registry.Register("bad", fails, prescient.Guards{}))
+		r.Must(registry.Register("rarely", fails, prescient.Guards{}))
+		r.ManyDue(rig.At("13:15"), "good", 0, 30)
+		r.ManyDue(rig.At("13:15"), "bad", 100, 112)
+		r.ManyDue(rig.At("13:15"), "rarely", 200, 205)
+		r.RunAt(rig.At("13:15"), registry, worker.Options{})
+		found := r.examine(rig.At("13:20"), Options{})
+		wantFinding(t, found, "failing", SeverityBad, "bad: 12 of 12 calls since 2026-11-20", "failed (100.0 %), some in each slot since 2026-11-20T13:15:00Z", "of 12: order … has no row", "order 1")
+		for _, f := range found {
+			if f.Code == "failing" && f.Text[:3] != "bad" {
+				t.Errorf("%+v", f)
+			}
+		}
+		wantFinding(t, r.examine(rig.At("13:20"), Options{FailingCalls: 13}), "failing", SeverityOK, "no job_exec has 13 failed calls")
+		wantFinding(t, r.examine(rig.At("15:00"), Options{}), "failing", SeverityOK) // it is over
+	})
+}
+
+// While a new version takes the place of another, both are there; after an hour of that somebody should know.
+func TestADoctorNamesJobExecsThatWorkersHaveInTwoWays(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		one := rig.Registry("check", rig.NothingToDo, prescient.Guards{MaxChecks: 3})
+		two := rig.Registry("check", rig.NothingToDo, prescient.Guards{MaxChecks: 4})
+		for _, at := range []string{"12:00", "12:30", "13:00", "13:30"} {
+			r.RunAt(rig.At(at), one, worker.Options{Name: "first"})
+		}
+		wantFinding(t, r.examine(rig.At("13:31"), Options{}), "execs", SeverityOK)
+		r.RunAt(rig.At("13:30"), two, worker.Options{Name: "second"})
+		wantFinding(t, r.examine(rig.At("13:31"), Options{}), "execs", SeverityOK)
+		r.RunAt(rig.At("14:30"), one, worker.Options{Name: "first"})
+		r.RunAt(rig.At("14:30"), two, worker.Options{Name: "second"})
+		wantFinding(t, r.examine(rig.At("14:45"), Options{}), "execs", SeverityWarn, "the job_exec check in 2 ways, since 2026-11-20T13:30:00Z", "first", "second")
+		r.RunAt(rig.At("15:30"), two, worker.Options{Name: "second"})
+		wantFinding(t, r.examine(rig.At("16:00"), Options{}), "execs", SeverityOK)
+	})
+}
