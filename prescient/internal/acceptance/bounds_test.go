@@ -24,7 +24,7 @@ func (i installation) checksOf() (n int) {
 func TestRowsOfBeforeTheBoundsComeToTheirEnd(t *testing.T) {
 	eachEmpty(t, func(i installation) {
 		i.needs(rig.ColumnDefaults)
-		i.up(1)
+		i.up(released)
 		i.exec(plainInsert("'2001-01-01 13:05:00'", ""))
 		i.exec("UPDATE p_future_job SET tag = 'before'")
 		i.schema.Set = laterSet(i.t, further)
@@ -47,7 +47,7 @@ func TestRowsBeyondTheBoundsComeToTheirEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachEmpty(t, func(i installation) {
 				i.needs(rig.ColumnDefaults)
-				i.up(1)
+				i.up(released)
 				i.exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_payload_size, DROP CONSTRAINT p_future_job_named")
 				i.exec(plainInsert("'2001-01-01 13:05:00'", ""))
 				i.exec("UPDATE p_future_job SET " + name + " = " + column)

@@ -49,7 +49,7 @@ func TestTablesOfAnEarlierVersionAreRefusedAndLoseNothing(t *testing.T) {
 				i.t.Errorf("the doctor says %+v, %v", found, err)
 			}
 		}
-		i.up(1)
+		i.up(released)
 		i.exec("UPDATE p_slot_config SET changed_at = '2026-11-20 12:00:00'")
 		i.exec(plainInsert("'2026-11-20 13:05:00'", ""))
 		for _, is := range []int64{n - 1, 0} { // and one that was broken off
@@ -80,10 +80,12 @@ func TestTablesOfAnEarlierVersionAreRefusedAndLoseNothing(t *testing.T) {
 func TestTablesFromBeforeTheBaselineAreRefusedAndCanBeDropped(t *testing.T) {
 	eachEmpty(t, func(i installation) {
 		ctx := i.t.Context()
-		for _, version := range []int64{1, 23, newest - 1} {
+		for _, version := range []int64{1, 23, baseline - 1} {
+			i.schema.Set = baselineAlone(i.t)
 			i.up(1)
+			i.schema.Set = nil
 			i.exec("ALTER TABLE p_slot_config CHANGE migrated_to schema_version INT UNSIGNED NOT NULL DEFAULT 0")
-			i.exec("UPDATE p_schema_version SET version_id = ? WHERE version_id = ?", version, newest)
+			i.exec("UPDATE p_schema_version SET version_id = ? WHERE version_id = ?", version, baseline)
 			there := i.tables()
 			_, noUp := migrate.Up(ctx, i.db, i.schema)
 			_, noPlan := migrate.Plan(ctx, i.db, i.schema)
@@ -107,7 +109,7 @@ func TestTablesFromBeforeTheBaselineAreRefusedAndCanBeDropped(t *testing.T) {
 				i.t.Fatalf("%v; %q are left", err, left)
 			}
 		}
-		i.up(1)
+		i.up(released)
 	})
 }
 
