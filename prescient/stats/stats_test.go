@@ -50,7 +50,7 @@ func TestWhatBecameOfChecksIsToldByJobExec(t *testing.T) {
 		r.ManyDue(rig.At("13:15"), "slow", 300, 302)
 		r.ManyDue(rig.At("13:15"), "misspelt", 400, 403)
 		for _, at := range []string{"13:00", "13:15", "13:30"} {
-			r.RunAt(rig.At(at), registry, worker.Options{Buckets: 2})
+			r.RunAt(rig.At(at), registry, worker.Options{Load: worker.Load{Buckets: 2}})
 		}
 		r.Balanced()
 		report, err := Execs(t.Context(), r.As("analyst", time.Time{}), "p_", r.Setting, rig.At("13:00"), rig.At("14:00"))
@@ -94,11 +94,11 @@ func TestBooksGoOnWhereAnotherLeftThem(t *testing.T) {
 			}
 			return nil, fmt.Errorf("number %d", calls)
 		}, prescient.Guards{MaxErrors: prescient.None, Concurrency: 1})
-		w := r.Worker(rig.At("13:15"), first, worker.Options{Buckets: 1, Batch: 4, Concurrency: 1})
+		w := r.Worker(rig.At("13:15"), first, worker.Options{Load: worker.Load{Buckets: 1, Batch: 4, Concurrency: 1}})
 		if _, err := w.Run(ctx); len(r.Pending()) < 20 {
 			t.Fatalf("%v; %d are left for another", err, len(r.Pending()))
 		}
-		r.RunAt(rig.At("13:15"), rig.Registry("check", rig.NothingToDo, prescient.Guards{}), worker.Options{Buckets: 1})
+		r.RunAt(rig.At("13:15"), rig.Registry("check", rig.NothingToDo, prescient.Guards{}), worker.Options{Load: worker.Load{Buckets: 1}})
 		r.Balanced()
 		report, err := Execs(t.Context(), r.As("operator", time.Time{}), "p_", r.Setting, rig.At("13:00"), rig.At("14:00"))
 		r.Must(err)

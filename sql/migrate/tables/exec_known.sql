@@ -1,5 +1,6 @@
 -- The job_execs that workers have registered, with what they let their checks do. A worker writes those that it has when it starts, where they
--- have changed, and once an hour that it still has them: so two rows of one job_exec seen lately are two versions of a program at work.
+-- have changed, and once an hour that it still has them: so two rows of one job_exec seen lately are two versions of a program at work. The
+-- same in the dialect plain.
 CREATE TABLE IF NOT EXISTS {prefix}exec_known (
   job_exec    VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   fingerprint BINARY(8) NOT NULL COMMENT 'of form and guards',

@@ -1,5 +1,5 @@
 -- What became of the checks of a bucket, by job_exec and kind of entity. Who commits that writes it, in the same transaction: so its ends are
--- those of job_history, but for cancelled and superseded, which apps write. prune deletes it with the ledger.
+-- those of job_history, but for cancelled and superseded, which apps write. prune deletes it with the ledger. The same in the dialect plain.
 CREATE TABLE IF NOT EXISTS {prefix}exec_run (
   slot                 DATETIME NOT NULL COMMENT 'UTC',
   bucket               SMALLINT UNSIGNED NOT NULL COMMENT 'of slot_run; 65535 for the long runs that began in the slot',

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,7 +14,6 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
-	"prescient/prescient/internal/tally"
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/ledger"
@@ -34,9 +34,7 @@ type Session struct {
 	Lease   *ledger.Lease
 	Waited  func(time.Duration) // is told for how long a commit waited for its fence and its COMMIT; may be nil
 	Commits sync.Mutex          // held from the fence of a commit to its end; guards the lease's batch_seq, and what follows
-	books   tally.Books         // of the bucket, by job_exec
-	draft   *tally.Draft        // of the commit that is under way; nil for none
-	known   bool                // that the books are those of the table
+	byExec  byExec              // books of the bucket
 }
 
 // Result says what a commit did with each of its rows.
@@ -87,7 +85,7 @@ func (s *Session) Behind(ctx context.Context, counts books.Counts, write func(ct
 		}
 	}
 	if err != nil {
-		s.closeBooks(false)
+		s.byExec.end(false)
 		return errors.Join(err, store.Rollback(tx))
 	}
 	err = s.Ledger.Commit(ctx, func() error {
@@ -100,14 +98,14 @@ func (s *Session) Behind(ctx context.Context, counts books.Counts, write func(ct
 	if errors.Is(err, ledger.ErrUndone) {
 		err = fmt.Errorf("%w: %w", errWriting, err)
 	}
-	s.closeBooks(err == nil)
+	s.byExec.end(err == nil)
 	if err == nil && s.Waited != nil {
 		s.Waited(waited)
 	}
 	return err
 }
 
-// WriteTx writes what becomes of rows that a transaction of functions has locked, and commits it, the fence last. A row that came into a
+// WriteTx writes what becomes of rows that a transaction of functions has locked, and commits it, the fence and the books by job_exec last. A row that came into a
 // range since it was locked is an error there, and the rows are called again, by themselves: it can only be one whose insert was under way when
 // its slot began. mayWait says whether a move waits for the locks of others.
 //
@@ -123,12 +121,12 @@ func (s *Session) WriteTx(ctx context.Context, tx *sqlx.Tx, locked Locked, moves
 	before := time.Now()
 	err := s.Ledger.Fence(ctx, tx.Tx, s.Lease, counts)
 	if err == nil {
-		err = s.writeBooks(ctx, tx.Tx, append(moves, ends...), nil)
+		err = s.byExec.write(ctx, tx.Tx, s.Tables, s.Lease, notedOf(slices.Concat(moves, ends), nil))
 	}
 	if err == nil {
 		err = s.Ledger.Commit(ctx, tx.Commit, s.Lease, before)
 	}
-	s.closeBooks(err == nil)
+	s.byExec.end(err == nil)
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/internal/tally"
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/check"
 	text "prescient/sql"
@@ -57,7 +58,7 @@ func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answ
 	if len(result.Contested) > 0 {
 		counted = slices.DeleteFunc(slices.Clone(batch), func(a *check.Answered) bool { return locked.Taken(a.JobKey) })
 	}
-	if err := s.writeBooks(ctx, tx, counted, result.Dropped); err != nil {
+	if err := s.byExec.write(ctx, tx, s.Tables, s.Lease, notedOf(counted, result.Dropped)); err != nil {
 		return result, err
 	}
 	if off == (books.Counts{}) {
@@ -73,6 +74,15 @@ func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answ
 		*field -= *theirs[i]
 	}
 	return result, nil
+}
+
+// PutOff writes to the books that checks were moved without a call, inside Behind.
+func (s *Session) PutOff(ctx context.Context, tx *sql.Tx, checks []tally.Of) error {
+	noted := make([]tally.Noted, len(checks))
+	for i, of := range checks {
+		noted[i] = tally.Noted{Job: &prescient.FutureJob{JobExec: of.JobExec, EntityName: of.EntityName}, Cause: prescient.CauseKept, Verdict: &prescient.Verdict{}}
+	}
+	return s.byExec.write(ctx, tx, s.Tables, s.Lease, noted)
 }
 
 // writeLocked moves and ends rows that are locked.
