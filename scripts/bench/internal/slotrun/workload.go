@@ -115,13 +115,13 @@ func (l Workload) Run(ctx context.Context) (books.Figures, error) {
 	defer db.Close()
 	options := worker.Options{Registry: l.Registry(db), Load: worker.Load{Buckets: l.Buckets, Batch: l.Batch, Pace: worker.PaceFull}}
 	if l.Needed > 0 {
-		options.Pace, options.FinishWithin = worker.PaceNeeded, l.Needed
+		options.Load.Pace, options.Load.FinishWithin = worker.PaceNeeded, l.Needed
 	}
 	if l.Alone {
-		options.Batch, options.PutOffPurge = 8000, 10*time.Second
+		options.Load.Batch, options.Load.PutOffPurge = 8000, 10*time.Second
 	}
 	if l.Purged {
-		options.PutOffPurge = 0
+		options.Load.PutOffPurge = 0
 	}
 	w, err := worker.New(ctx, db, options)
 	if err != nil {
