@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -197,44 +196,4 @@ func (t *teller) counts() (inserted map[string]bool, alerts, escalations int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return maps.Clone(t.inserted), t.alerts[orders.Primary], t.alerts[orders.Escalated]
-}
-
-// end prints the books.
-func (t *teller) end(b books) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.json {
-		t.out.JSON(b)
-		return t.out.Err()
-	}
-	verdict := t.paint(green, "inserted = ended + pending: the books balance")
-	if !b.Balanced {
-		verdict = t.paint(red, "the books do not balance: "+words.Clean(b.Problem))
-	}
-	var outcomes []string
-	for _, o := range slices.Sorted(maps.Keys(b.Outcomes)) {
-		outcomes = append(outcomes, fmt.Sprintf("%d %s", b.Outcomes[o], o))
-	}
-	t.line("")
-	t.line("%s", t.paint(bold, "The books"))
-	t.line("  inserted  %6d  a check with each order%s", b.Inserted, missed(b.Planned-b.Inserted))
-	t.line("  ended     %6d  %s", b.Ended, strings.Join(outcomes, ", "))
-	t.line("  pending   %6d  their slots have not come", b.Pending)
-	t.line("  %s", verdict)
-	t.line("  alerts    %6d  orders that were not shipped in time; %d of them escalated", b.Alerts, b.Escalations)
-	t.line("  reports   %6d  runs of a schedule, each %s", b.Reports, reportEvery)
-	t.line("  events    %6d  shipments that the consumer was told of: each that committed", b.Events)
-	if b.Lateness != nil {
-		t.line("  lateness  p50 %d ms, p99 %d ms, max %d ms: the start of a check against its slot", b.Lateness.P50, b.Lateness.P99,
-			b.Lateness.Max)
-	}
-	return t.out.Err()
-}
-
-// missed says how many orders did not come in time: the demonstration was ended, or the server was busy.
-func missed(orders int) string {
-	if orders == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; %d more orders did not come in time", orders)
 }
