@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+
 	"prescient/config"
 	"prescient/jobs/command"
 	"prescient/jobs/http"
@@ -19,6 +21,16 @@ import (
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
 )
+
+// ConnectWithExecs is Connect, and registers all job_execs.
+func (prog *Program) ConnectWithExecs(cmd *cobra.Command, do func(s *Session) error) error {
+	return prog.Connect(cmd, func(s *Session) error {
+		if err := s.Register(cmd.Context()); err != nil {
+			return err
+		}
+		return do(s)
+	})
+}
 
 // Register fills the registry: the timers of schedules, the job_execs of the configuration, then the program's own.
 func (s *Session) Register(ctx context.Context) error {

@@ -107,16 +107,6 @@ func (prog *Program) Read(cmd *cobra.Command, do func(s *Session) error) error {
 	})
 }
 
-// ConnectWithExecs is Connect, and registers all job_execs.
-func (prog *Program) ConnectWithExecs(cmd *cobra.Command, do func(s *Session) error) error {
-	return prog.Connect(cmd, func(s *Session) error {
-		if err := s.Register(cmd.Context()); err != nil {
-			return err
-		}
-		return do(s)
-	})
-}
-
 // NewClient makes the client, on tables of the resolution that is configured.
 func (s *Session) NewClient(ctx context.Context) error {
 	return s.newClient(ctx, s.Config.Grid.Resolution())
