@@ -3,44 +3,18 @@ package operate
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"prescient/cmd/internal/arguments"
-	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/jobs/orders"
-	"prescient/prescient"
 	"prescient/prescient/audit"
 	"prescient/prescient/prune"
 	"prescient/sql"
 	"prescient/sql/migrate"
 )
-
-// tableOpen is what --patience is for.
-const tableOpen = "somebody has a table open"
-
-// migrationLease is what the connections of a migration are set for: one of them holds a lock, and is idle, for as long
-// as the longest ALTER takes.
-const migrationLease = time.Hour
-
-// migrateReport is what migrate --json prints.
-type migrateReport struct {
-	Prefix     string     `json:"prefix"`
-	Resolution string     `json:"resolution"`
-	Migrations []migrated `json:"migrations,omitempty"`
-	Missing    int        `json:"missing"`
-}
-
-type migrated struct {
-	Name   string `json:"name"`
-	TookMS int64  `json:"took_ms"`
-	// CallersLost: the accounts that cancel by the procedure have to be granted again to call it.
-	CallersLost bool `json:"callers_lost,omitempty"`
-}
 
 // Migrate returns the command migrate.
 func Migrate(prog *program.Program) *cobra.Command {
@@ -88,41 +62,6 @@ Before those of a migration stands what it locks and what it copies.`,
 	return program.Reasoned(cmd)
 }
 
-// havePatience adds the flag of commands that alter tables. To the library 0 is the default.
-func havePatience(flags *pflag.FlagSet, patience *time.Duration, fallback, while string) {
-	arguments.Within(flags, patience, "patience", fallback, 1, math.MaxInt64, "how long to try while "+while)
-}
-
-// alteringSchema is for commands that alter the tables.
-func alteringSchema(s *program.Session, patience time.Duration) migrate.Schema {
-	schema := schemaOf(s)
-	schema.Patience, schema.Watch = patience, holdups{s}
-	return schema
-}
-
-// holdups logs who holds up a change of the tables.
-type holdups struct{ *program.Session }
-
-// Held implements migrate.Watcher.
-func (h holdups) Held(by *migrate.HeldError) {
-	h.Log.Info().Str("table", by.Of).Msg(by.Who() + "; it is tried again")
-}
-
-func schemaOf(s *program.Session) migrate.Schema {
-	return migrate.Schema{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: s.Config.Grid.Resolution()}
-}
-
-// openToMigrate connects to tables that may not be there, or lack migrations. Those of another resolution are not to get
-// migrations that were made for this one.
-func openToMigrate(cmd *cobra.Command, prog *program.Program, do func(s *program.Session) error) error {
-	return prog.Open(cmd, migrationLease, func(s *program.Session) error {
-		if err := s.NewClient(cmd.Context()); err != nil && !errors.Is(err, prescient.ErrNotMigrated) {
-			return err
-		}
-		return do(s)
-	})
-}
-
 func migrateUp(cmd *cobra.Command, prog *program.Program, patience time.Duration) error {
 	return openToMigrate(cmd, prog, func(s *program.Session) error {
 		applied, err := migrate.Up(cmd.Context(), s.DB.DB, alteringSchema(s, patience))
@@ -164,14 +103,6 @@ func recordMigrated(ctx context.Context, s *program.Session, applied []migrate.M
 		After: map[string][]string{"applied": names}}))
 }
 
-// stoppedMidway ends a command in whose middle a migration failed. Those before it are applied, which the next one does not tell.
-func stoppedMidway(cmd *cobra.Command, s *program.Session, applied []migrate.Migrated, did string, why error) error {
-	if len(applied) > 0 && !s.Program.JSON {
-		return errors.Join(s.Explain(why), printMigrated(cmd, s, applied, did, ""))
-	}
-	return s.Explain(why)
-}
-
 // warnOfChecks says which CHECKs the migrations left out, since rows of before do not keep to them.
 func warnOfChecks(ctx context.Context, s *program.Session) {
 	found, err := migrate.Damages(ctx, s.DB.DB, schemaOf(s))
@@ -201,46 +132,4 @@ func keepPartitions(ctx context.Context, s *program.Session, patience time.Durat
 		s.Log.Info().Int("weeks", len(report.Made)).Time("until", report.ReadyUntil).Msg("partitions of history were made ready")
 	}
 	return s.Explain(err)
-}
-
-func printMigrated(cmd *cobra.Command, s *program.Session, list []migrate.Migrated, did, none string) error {
-	out := cmd.OutOrStdout()
-	if s.Program.JSON {
-		missing, err := countMissing(cmd.Context(), s)
-		if err != nil {
-			return err
-		}
-		report := reportOf(s, missing)
-		for _, m := range list {
-			report.Migrations = append(report.Migrations, migrated{m.Name, m.Took.Milliseconds(), m.CallersLost})
-		}
-		return output.JSON(out, report)
-	}
-	p := output.To(out)
-	lost := false
-	for _, m := range list {
-		p.Say("%s %s (%s)", did, m.Name, m.Took.Round(time.Millisecond).String())
-		lost = lost || m.CallersLost
-	}
-	switch {
-	case lost:
-		p.Say("%s", grantCallers(s.Program))
-	case len(list) == 0:
-		p.Say("%s", none)
-	}
-	return p.Err()
-}
-
-// grantCallers is what to do where a procedure was made anew.
-func grantCallers(prog *program.Program) string {
-	return "grant the accounts that cancel by the procedure again to call it: " + prog.Name + " grants --role app-sql (or app, app-reschedule, worker) --user NAME"
-}
-
-func countMissing(ctx context.Context, s *program.Session) (int, error) {
-	missing, err := migrate.Pending(ctx, s.DB.DB, schemaOf(s))
-	return missing, s.Explain(err)
-}
-
-func reportOf(s *program.Session, missing int) migrateReport {
-	return migrateReport{Prefix: s.Config.TablePrefix, Resolution: s.Config.Grid.String(), Missing: missing}
 }
