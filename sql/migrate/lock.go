@@ -7,6 +7,12 @@ import (
 	"fmt"
 )
 
+// ErrLocked is returned when somebody else is migrating the same tables and did not finish in time.
+var ErrLocked = errors.New("another migration is running")
+
+// ErrPruning is returned when somebody else prunes the same tables.
+var ErrPruning = errors.New("another prune is running")
+
 // lockPatience is how long Lock waits for another that has the lock, in seconds.
 const lockPatience = 60
 

@@ -17,25 +17,6 @@ import (
 	text "prescient/sql"
 )
 
-// Schema says which tables to make.
-type Schema struct {
-	// Prefix of the table names; two installations can share a database under two prefixes. Empty by default.
-	Prefix string
-	// Resolution of the slots, in whole seconds; it divides a day. Defaults and checks of the tables are made for it.
-	Resolution time.Duration
-	// Dialect in which the tables are made and looked at. Up, Down, Repair and Damages take a setting, and find out what it
-	// comes to on the server; the others take Full or Plain, and Full where none is given.
-	Dialect text.Dialect
-	// Server is whose tables; whoever migrates need not say it.
-	Server text.Server
-	// Set is which migrations there are: those of this program by default.
-	Set *Set
-	// Patience is how long Up, Down and Repair try again while somebody has a table open; DefaultPatience by default.
-	Patience time.Duration
-	// Watch, where given, is told of each try that waited in vain for a table that somebody has open.
-	Watch Watcher
-}
-
 // Migrated is a migration that was applied or undone.
 type Migrated struct {
 	Name string
@@ -45,21 +26,12 @@ type Migrated struct {
 	CallersLost bool
 }
 
-// ErrLocked is returned when somebody else is migrating the same tables and did not finish in time.
-var ErrLocked = errors.New("another migration is running")
-
-// ErrPruning is returned when somebody else prunes the same tables.
-var ErrPruning = errors.New("another prune is running")
-
 // ErrEarlier is returned where the tables are of a version from before the baseline: nothing brings them up to date.
 var ErrEarlier = errors.New("this program cannot bring these tables up to date")
 
 // ofEarlier is what whoever has tables from before the baseline can do.
 const ofEarlier = "Go on with the program that made these tables, or have this one make others beside them, under another table_prefix. " +
 	"Only if all that they hold may be lost: `migrate down --yes` drops them, and `migrate` makes them empty"
-
-// ErrResolution is returned when tables cannot be made for a resolution, or are there for another.
-var ErrResolution = errors.New("resolution not allowed")
 
 // Up applies the migrations that are missing and returns them, where one fails those before it. It may be called at any time, by several
 // at once: they wait for one another. Interrupted, it can be run again: each migration is repeatable. Where the tables, or the first of
