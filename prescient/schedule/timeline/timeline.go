@@ -16,25 +16,12 @@ const (
 	MaxLength = 255
 )
 
-// The years in which occurrences lie, as a database holds them: both ends are whole seconds.
-var (
-	earliest = time.Date(1000, 1, 1, 0, 0, 0, 0, time.UTC)
-	latest   = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
-)
-
 // Timeline is when a schedule fires: the union of its crontabs, each instant once. It does not change, and may be used by
 // several goroutines. [Parse] makes one; the zero Timeline never fires.
 type Timeline struct {
 	rules []rule
 	zone  *time.Location
 	local bool // a crontab has fixed local times
-}
-
-// rule is one crontab.
-type rule interface {
-	// next is the first occurrence strictly after a place, in UTC; false where there is none. It is asked for times of the years
-	// 1000 to 9999 only, and may answer with one past that.
-	next(p place) (time.Time, bool)
 }
 
 // Parse reads 1 to [MaxCrontabs] crontabs. The zone is a name of the IANA database, in which their fields are local times;
@@ -94,18 +81,6 @@ func (l *Timeline) Zone() *time.Location {
 func (l *Timeline) Next(t time.Time) (time.Time, bool) {
 	at, ok := l.next(l.placeAt(t))
 	return at.at, ok
-}
-
-// nextOf is the first occurrence of a rule strictly after a place; the zero time where none is left.
-func nextOf(r rule, p place) (time.Time, bool) {
-	if !p.at.Before(latest) {
-		return time.Time{}, false
-	}
-	at, ok := r.next(p)
-	if !ok || at.After(latest) {
-		return time.Time{}, false
-	}
-	return at, true
 }
 
 // After returns the occurrences strictly after t, in order, as [Timeline.Next] would one by one.

@@ -2,13 +2,6 @@ package timeline
 
 import "time"
 
-// place is how far local time has come at an instant: shown is the latest that the clock has shown by then. What is due at a fixed local
-// time has fired up to there.
-type place struct {
-	at    time.Time
-	shown wall
-}
-
 // placeAt is the place at an instant by the zone's own clock.
 func (l *Timeline) placeAt(t time.Time) place {
 	if t.Before(earliest) {
