@@ -2,7 +2,6 @@ package acceptance
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"go/ast"
 	"go/build"
@@ -23,9 +22,6 @@ const (
 	maxCircle       = 4
 )
 
-// maxCircleOf are rooms with a larger circle, which are still to be taken apart.
-var maxCircleOf = map[string]int{"cmd/demo": 5, "cmd/internal/program": 5, "cmd/operate": 5, "prescient/schedule/timeline": 6, "sql/migrate": 5}
-
 func TestNoPackageIsTooLargeToRead(t *testing.T) {
 	files, lines := make(map[string]int), make(map[string]int)
 	for _, s := range sources(t) {
@@ -44,9 +40,8 @@ func TestNoPackageIsTooLargeToRead(t *testing.T) {
 func TestNoCircleOfFilesIsTooLargeToRead(t *testing.T) {
 	packages := newPackages(sources(t))
 	for _, folder := range slices.Sorted(maps.Keys(packages.files)) {
-		allowed := cmp.Or(maxCircleOf[folder], maxCircle)
-		if largest := largestCircle(packages.references(folder)); len(largest) > allowed {
-			t.Errorf("%s: %d files refer to each other in a circle; %d are allowed: %s", folder, len(largest), allowed, strings.Join(largest, " "))
+		if largest := largestCircle(packages.references(folder)); len(largest) > maxCircle {
+			t.Errorf("%s: %d files refer to each other in a circle; %d are allowed: %s", folder, len(largest), maxCircle, strings.Join(largest, " "))
 		}
 	}
 }
