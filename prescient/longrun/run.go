@@ -116,12 +116,6 @@ func (r *Run) lose(why error) {
 	r.cancel(why)
 }
 
-// renewed has the lease live for another term, from when that was asked for.
-func (r *Run) renewed(asked time.Time) {
-	r.term.Renewed(asked)
-	r.exec.claimer.Renewed(r.ran(r.expiry()))
-}
-
 // launch calls runs that were committed.
 func (r *Runner) launch(runs []*Run) {
 	r.mu.Lock()
@@ -274,45 +268,61 @@ func (r *Runner) renewDue(now time.Time) {
 	}
 }
 
+// term is that of a run, as lease.Keep has it.
+type term struct{ run *Run }
+
+// Renewed implements lease.Held.
+func (t term) Renewed(asked time.Time) {
+	t.run.term.Renewed(asked)
+	t.run.exec.claimer.Renewed(t.run.ran(t.run.expiry()))
+}
+
+// Gone implements lease.Held; unless the run has ended just now.
+func (t term) Gone() { t.run.exec.claimer.Gone(t.run.ran(t.run.expiry())) }
+
 // renewSome renews some runs, finds out which of them are lost, and which are not wanted any more.
 func (r *Runner) renewSome(some []*Run) error {
 	ctx, cancel := context.WithTimeout(store.Vital(context.Background()), r.options.Lease/3)
 	defer cancel()
-	asked := time.Now()
-	runs := make([]ahead.Run, len(some))
+	terms, runs := make([]term, len(some)), make([]ahead.Run, len(some))
 	for i := range some {
+		terms[i] = term{some[i]}
 		runs[i] = ahead.Run{Key: some[i].row.key, Condition: tokens("", some[i:i+1])}
 	}
-	n, locked := 0, []ahead.Run(nil)
-	err := r.send.Query(ctx, func(ctx context.Context) (err error) {
-		n, locked, err = ahead.Change(ctx, r.send.DB, &r.tables, runs, "longrun/renew", r.options.Lease.Microseconds())
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	isLocked := make(map[prescient.Key]bool, len(locked)) // which the next round renews, if it can
-	for _, run := range locked {
-		isLocked[run.Key] = true
-	}
-	if n == len(some) {
-		for _, run := range some {
-			run.renewed(asked)
+	var held map[prescient.Key]ahead.Check
+	var unknown error // where they are renewed, and not known to be wanted
+	err := lease.Keep(terms, func() (func(term) lease.Standing, error) {
+		n, isLocked := 0, make(map[prescient.Key]bool) // which the next round renews, if it can
+		err := r.send.Query(ctx, func(ctx context.Context) (err error) {
+			var locked []ahead.Run
+			n, locked, err = ahead.Change(ctx, r.send.DB, &r.tables, runs, "longrun/renew", r.options.Lease.Microseconds())
+			for _, run := range locked {
+				isLocked[run.Key] = true
+			}
+			return err
+		})
+		if err == nil {
+			held, err = ahead.Look(ctx, r.send, &r.tables, tokens("run.", some))
 		}
-	}
-	held, err := ahead.Look(ctx, r.send, &r.tables, tokens("run.", some))
-	if err != nil {
+		if err != nil && n == len(some) {
+			unknown, err = err, nil
+		}
+		return func(t term) lease.Standing {
+			switch _, is := held[t.run.row.key]; {
+			case unknown == nil && !is:
+				return lease.Gone
+			case isLocked[t.run.row.key]:
+				return lease.Waits
+			}
+			return lease.Kept
+		}, err
+	})
+	if err = errors.Join(err, unknown); err != nil {
 		return err
 	}
 	for _, run := range some {
-		check, is := held[run.row.key]
-		switch {
-		case !is:
-			r.claimer.Gone(run.ran(run.expiry())) // unless it has ended just now
-		case !check.Wanted:
+		if check, is := held[run.row.key]; is && !check.Wanted {
 			r.claimer.Unwanted(run.ran(run.expiry()))
-		case n != len(some) && !isLocked[run.row.key]:
-			run.renewed(asked)
 		}
 	}
 	if err := ahead.Move(ctx, r.send.DB, &r.tables, r.options.Lease, held); err != nil {

@@ -40,24 +40,11 @@ func (f *Forwarder) keepOnce() error {
 			return fmt.Errorf("saying that this forwarder is alive: %w", err)
 		}
 	}
-	mine, asked := f.held(), time.Now()
-	if len(mine) > 0 {
-		if _, err := f.db.ExecContext(ctx, f.tables.Fill("event/renew", "{shards}", tokensOf(mine)), micros); err != nil {
-			return fmt.Errorf("renewing leases: %w", err)
-		}
-	}
-	leases, err := f.leases(ctx)
+	leases, err := f.renew(ctx, micros)
 	if err != nil {
 		return err
 	}
-	for _, s := range mine {
-		if i := slices.IndexFunc(leases, func(l holder) bool { return l.Shard == s.number }); i >= 0 && leases[i].Token == s.token {
-			s.term.Renewed(asked)
-		} else {
-			s.lose("another forwarder has it by now")
-		}
-	}
-	mine = f.held()
+	mine := f.held()
 	take, give := share(leases, len(mine))
 	if f.pass != nil {
 		take, give = free(leases), 0
@@ -69,8 +56,11 @@ func (f *Forwarder) keepOnce() error {
 	if len(take) == 0 || f.isStopping() {
 		return nil
 	}
-	asked = time.Now()
-	if _, err := f.db.ExecContext(ctx, f.tables.Fill("event/take", "{shards}", numbers(take)), lease.Step(), f.name, micros); err != nil {
+	asked, err := lease.Take(func(step uint64) error {
+		_, err := f.db.ExecContext(ctx, f.tables.Fill("event/take", "{shards}", numbers(take)), step, f.name, micros)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("taking shards: %w", err)
 	}
 	// What was taken by a statement whose answer was lost is found here as well.
@@ -79,6 +69,26 @@ func (f *Forwarder) keepOnce() error {
 	}
 	f.start(leases, asked)
 	return nil
+}
+
+// renew keeps the shards that this forwarder has, and says who has which since.
+func (f *Forwarder) renew(ctx context.Context, micros int64) (leases []holder, err error) {
+	mine := f.held()
+	err = lease.Keep(mine, func() (func(*shard) lease.Standing, error) {
+		if len(mine) > 0 {
+			if _, err := f.db.ExecContext(ctx, f.tables.Fill("event/renew", "{shards}", tokensOf(mine)), micros); err != nil {
+				return nil, fmt.Errorf("renewing leases: %w", err)
+			}
+		}
+		leases, err = f.leases(ctx)
+		return func(s *shard) lease.Standing {
+			if slices.ContainsFunc(leases, func(l holder) bool { return l.Shard == s.number && l.Token == s.token }) {
+				return lease.Kept
+			}
+			return lease.Gone
+		}, err
+	})
+	return leases, err
 }
 
 // start publishes the events of shards that are this forwarder's since just now.

@@ -59,6 +59,12 @@ func newShard(f *Forwarder, l holder, asked time.Time) *shard {
 	return s
 }
 
+// Renewed implements lease.Held.
+func (s *shard) Renewed(asked time.Time) { s.term.Renewed(asked) }
+
+// Gone implements lease.Held.
+func (s *shard) Gone() { s.lose("another forwarder has it by now") }
+
 // run reads and publishes until the shard is given up or lost.
 func (s *shard) run() {
 	trouble := store.NewBackOff()

@@ -31,25 +31,28 @@ type Lease struct {
 // Claim takes the lease of a bucket as the ledger showed it; nil where another was faster or still holds it. The slot run and the sweep of a
 // worker have the same name, so that only the step of the token tells whose claim it was that went through without an answer.
 func (g *Ledger) Claim(ctx context.Context, slot time.Time, r Row, by By) (*Lease, error) {
-	step := lease.Step()
-	l := &Lease{Slot: slot, Bucket: r.Bucket, Token: r.Token + step, Worker: g.Worker, Takeovers: r.Takeovers, BatchSeq: r.BatchSeq,
+	l := &Lease{Slot: slot, Bucket: r.Bucket, Worker: g.Worker, Takeovers: r.Takeovers, BatchSeq: r.BatchSeq,
 		AttemptKey: r.attemptKey, AttemptRevision: r.attemptRevision}
-	l.Begin(time.Now(), g.TTL)
 	if r.Allocated {
 		l.Takeovers++
 	}
-	n, tries, err := g.Send.ExecCounted(ctx, g.Tables.Stmt.Get("slotrun/claim"), step, g.Worker, g.TTL.Microseconds(), by.late(), by, slot,
-		r.Bucket, r.Token, r.BatchSeq, g.Tables.Version)
-	took := n > 0
-	if err == nil && !took && tries > 1 {
-		took, err = g.holds(ctx, l)
-	}
+	took := false
+	asked, err := lease.Take(func(step uint64) error {
+		l.Token = r.Token + step
+		n, tries, err := g.Send.ExecCounted(ctx, g.Tables.Stmt.Get("slotrun/claim"), step, g.Worker, g.TTL.Microseconds(), by.late(), by, slot,
+			r.Bucket, r.Token, r.BatchSeq, g.Tables.Version)
+		if took = n > 0; err == nil && !took && tries > 1 {
+			took, err = g.holds(ctx, l)
+		}
+		return err
+	})
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("claiming bucket %d of slot %s: %w", r.Bucket, slots.Stamp(slot), err)
 	case !took:
 		return nil, nil
 	}
+	l.Begin(asked, g.TTL)
 	return l, nil
 }
 
@@ -72,18 +75,26 @@ func (g *Ledger) holder(ctx context.Context, l *Lease) (worker string, token, se
 
 // Renew keeps a lease for another term. ErrLost where it is another's by now.
 func (g *Ledger) Renew(ctx context.Context, l *Lease) error {
-	before := time.Now()
-	n, err := g.Send.Exec(ctx, g.Tables.Stmt.Get("slotrun/renew"), l.TTL().Microseconds(), l.Slot, l.Bucket, l.Worker, l.Token)
-	if err != nil {
+	err := lease.Keep([]*Lease{l}, func() (func(*Lease) lease.Standing, error) {
+		n, err := g.Send.Exec(ctx, g.Tables.Stmt.Get("slotrun/renew"), l.TTL().Microseconds(), l.Slot, l.Bucket, l.Worker, l.Token)
+		return func(*Lease) lease.Standing {
+			if n == 0 {
+				return lease.Gone
+			}
+			return lease.Kept
+		}, err
+	})
+	switch {
+	case err != nil:
 		return fmt.Errorf("renewing bucket %d of slot %s: %w", l.Bucket, slots.Stamp(l.Slot), err)
-	}
-	if n == 0 {
-		l.Lose()
+	case l.Lost():
 		return ErrLost
 	}
-	l.Renewed(before)
 	return nil
 }
+
+// Gone implements lease.Held.
+func (l *Lease) Gone() { l.Lose() }
 
 // Release gives a lease back.
 func (g *Ledger) Release(ctx context.Context, l *Lease, finished bool) error {
