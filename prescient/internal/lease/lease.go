@@ -1,6 +1,6 @@
-// Package lease has what the leases of buckets, long runs and the outbox's shards have in common: a term that is counted here, and the step
-// by which a claim raises the token. Who has what until when stands in the tables; what a table's statements take for a lease that lives,
-// or for none, is said by {lives} and {free} in package sql.
+// Package lease has what the leases of buckets, long runs and the outbox's shards have in common: a term that is counted here, the step
+// by which a claim raises the token, and how a lease is taken and kept by statements that each table has. Who has what until when stands in the
+// tables; what a table's statements take for a lease that lives, or for none, is said by {lives} and {free} in package sql.
 package lease
 
 import (
