@@ -141,8 +141,8 @@ func TestConditionsOnLeasesStandOnce(t *testing.T) {
 			}
 		}
 		lives, free := statements.Get("event/shards"), statements.Get("event/take")
-		if !strings.Contains(lives, "(one.leased_until > UTC_TIMESTAMP(6) AND one.leased_until <= UTC_TIMESTAMP(6) + INTERVAL 1 HOUR)") ||
-			!strings.Contains(free, "(leased_until IS NULL OR leased_until <= UTC_TIMESTAMP(6) OR leased_until > UTC_TIMESTAMP(6) + INTERVAL 1 HOUR)") {
+		if !strings.Contains(lives, "(one.allocated_until > UTC_TIMESTAMP(6) AND one.allocated_until <= UTC_TIMESTAMP(6) + INTERVAL 1 HOUR)") ||
+			!strings.Contains(free, "(allocated_until IS NULL OR allocated_until <= UTC_TIMESTAMP(6) OR allocated_until > UTC_TIMESTAMP(6) + INTERVAL 1 HOUR)") {
 			t.Errorf("%s:\n%s\n%s", dialect, lives, free)
 		}
 	}

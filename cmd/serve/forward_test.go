@@ -138,7 +138,7 @@ func TestWorkPublishesBesideItsSlots(t *testing.T) {
 		})
 		r.Must(p.Process.Signal(syscall.SIGTERM))
 		p.Ends(r.T, cmd.ExitOK)
-		if n := r.Count("SELECT COUNT(*) FROM event_shard WHERE leased_until > UTC_TIMESTAMP(6)"); n != 0 {
+		if n := r.Count("SELECT COUNT(*) FROM event_shard WHERE allocated_until > UTC_TIMESTAMP(6)"); n != 0 {
 			r.Errorf("%d leases were not given back", n)
 		}
 	})

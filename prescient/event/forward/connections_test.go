@@ -42,7 +42,7 @@ func TestABrokerThatIsDownForHundredsOfTopicsTakesFewConnections(t *testing.T) {
 		if most > connect.DefaultConnections {
 			t.Errorf("a forwarder has %d connections; want %d at most", most, connect.DefaultConnections)
 		}
-		if lives := r.Count("SELECT COUNT(*) FROM p_event_shard WHERE leased_until > UTC_TIMESTAMP(6)"); lives != 64 {
+		if lives := r.Count("SELECT COUNT(*) FROM p_event_shard WHERE allocated_until > UTC_TIMESTAMP(6)"); lives != 64 {
 			t.Errorf("%d leases live; want all 64", lives)
 		}
 		r.Must(tx.Rollback())

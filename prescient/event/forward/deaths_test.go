@@ -120,7 +120,7 @@ func (r *testRig) survives(name string, f *fate) {
 	for _, table := range []string{"outbox", "set_aside", "published", "count", "forwarder", "topic"} {
 		r.Exec("DELETE FROM p_event_" + table)
 	}
-	r.Exec("UPDATE p_event_shard SET leased_until = '2000-01-01'")
+	r.Exec("UPDATE p_event_shard SET allocated_until = '2000-01-01'")
 	r.broker = &fakeBroker{answer: func(m broker.Message) error {
 		if strings.HasPrefix(m.ID, "bad") {
 			return broker.Refused(errors.New("bad"))
@@ -161,7 +161,7 @@ func (r *testRig) survives(name string, f *fate) {
 		<-ended
 	}
 	// Its lease is over by the database's clock.
-	r.Exec("UPDATE p_event_shard SET leased_until = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND")
+	r.Exec("UPDATE p_event_shard SET allocated_until = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND")
 	r.Exec("DELETE FROM p_event_forwarder")
 	second := r.forwarder(forward.Options{Keep: true})
 	done := make(chan error, 1)
@@ -169,7 +169,7 @@ func (r *testRig) survives(name string, f *fate) {
 	if !f.dies {
 		// The frozen one may have rows locked: it goes on before the other has ended.
 		r.Eventually("the other forwarder has taken the shards", func() bool {
-			return r.Count("SELECT COUNT(*) FROM p_event_shard WHERE leased_until > UTC_TIMESTAMP(6)") == event.Shards
+			return r.Count("SELECT COUNT(*) FROM p_event_shard WHERE allocated_until > UTC_TIMESTAMP(6)") == event.Shards
 		})
 		close(f.freed)
 		kill()

@@ -159,14 +159,14 @@ func TestAForwarderWhoseShardsWereTakenDeletesNothing(t *testing.T) {
 		r.publishes("t", "k", "1", "k", "2")
 		stop := r.start(forward.Options{Lease: time.Hour})
 		<-sent
-		r.Exec("UPDATE p_event_shard SET token = token + 1, forwarder = 'another', leased_until = UTC_TIMESTAMP(6) + INTERVAL 1 HOUR")
+		r.Exec("UPDATE p_event_shard SET token = token + 1, forwarder = 'another', allocated_until = UTC_TIMESTAMP(6) + INTERVAL 1 HOUR")
 		close(goOn)
 		r.Eventually("the forwarder sees that it has lost them", func() bool { return len(r.broker.ids("")) > 0 })
 		stop()
 		if n := r.waits(); n != 2 {
 			t.Errorf("%d events are left; want both", n)
 		}
-		if n := r.Count("SELECT COUNT(*) FROM p_event_shard WHERE forwarder = 'another' AND leased_until > UTC_TIMESTAMP(6)"); n != event.Shards {
+		if n := r.Count("SELECT COUNT(*) FROM p_event_shard WHERE forwarder = 'another' AND allocated_until > UTC_TIMESTAMP(6)"); n != event.Shards {
 			t.Errorf("%d leases of the other are left; want %d", n, event.Shards)
 		}
 	})
@@ -175,7 +175,7 @@ func TestAForwarderWhoseShardsWereTakenDeletesNothing(t *testing.T) {
 func TestForwardersShareTheShards(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		have := func(name string) int {
-			return r.Count("SELECT COUNT(*) FROM p_event_shard WHERE forwarder LIKE ? AND leased_until > UTC_TIMESTAMP(6)", name+" %")
+			return r.Count("SELECT COUNT(*) FROM p_event_shard WHERE forwarder LIKE ? AND allocated_until > UTC_TIMESTAMP(6)", name+" %")
 		}
 		r.start(forward.Options{Name: "a", Lease: 2 * time.Second})
 		r.Eventually("the first has all", func() bool { return have("a") == event.Shards })
@@ -205,7 +205,7 @@ func TestUntilEmptyEndsWithTheOutbox(t *testing.T) {
 		if n := r.Count("SELECT COUNT(DISTINCT id) FROM p_event_published"); n != 1000 {
 			t.Errorf("%d events are kept; want 1000", n)
 		}
-		if n := r.Count("SELECT COUNT(*) FROM p_event_shard WHERE leased_until > UTC_TIMESTAMP(6)"); n != 0 {
+		if n := r.Count("SELECT COUNT(*) FROM p_event_shard WHERE allocated_until > UTC_TIMESTAMP(6)"); n != 0 {
 			t.Errorf("%d leases were not given back", n)
 		}
 		if n := r.Count("SELECT COUNT(*) FROM p_event_forwarder"); n != 0 {

@@ -93,7 +93,7 @@ func TestAPassEndsWithAnEventThatCannotBePublishedAndNamesIt(t *testing.T) {
 				if n := r.Count("SELECT COUNT(*) FROM p_event_topic WHERE topic = 'bad'"); n != test.topics {
 					t.Errorf("%d topics are noted as failing; want %d", n, test.topics)
 				}
-				if n := r.Count("SELECT COUNT(*) FROM p_event_shard WHERE leased_until > UTC_TIMESTAMP(6)"); n != 0 {
+				if n := r.Count("SELECT COUNT(*) FROM p_event_shard WHERE allocated_until > UTC_TIMESTAMP(6)"); n != 0 {
 					t.Errorf("%d leases were not given back", n)
 				}
 			})
@@ -119,7 +119,7 @@ func TestAPassThatEndsAtOnceGivesItsShardsBack(t *testing.T) {
 		f := r.forwarder(forward.Options{})
 		for range 20 {
 			r.Must(r.passes(f))
-			if n := r.Count("SELECT COUNT(*) FROM p_event_shard WHERE leased_until > UTC_TIMESTAMP(6)"); n != 0 {
+			if n := r.Count("SELECT COUNT(*) FROM p_event_shard WHERE allocated_until > UTC_TIMESTAMP(6)"); n != 0 {
 				t.Fatalf("%d leases were not given back", n)
 			}
 		}
@@ -163,7 +163,7 @@ func TestAPassEndsWithAnEventThatCannotBeSettled(t *testing.T) {
 func TestAPassLeavesShardsThatAreAnothers(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.publishes("t", "k", "1")
-		r.Exec("UPDATE p_event_shard SET token = token + 1, forwarder = 'another', leased_until = UTC_TIMESTAMP(6) + INTERVAL 1 HOUR")
+		r.Exec("UPDATE p_event_shard SET token = token + 1, forwarder = 'another', allocated_until = UTC_TIMESTAMP(6) + INTERVAL 1 HOUR")
 		wantsLeft(t, r.passes(r.forwarder(forward.Options{Lease: 2 * time.Second})), "another")
 		if n := r.waits(); n != 1 {
 			t.Errorf("%d events are left; want 1", n)

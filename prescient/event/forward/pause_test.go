@@ -39,7 +39,7 @@ func TestForwardersPublishNothingUnderAPause(t *testing.T) {
 				})
 				stop := r.start(forward.Options{})
 				r.Eventually("it has the shards", func() bool {
-					return r.Count("SELECT COUNT(*) FROM p_event_shard WHERE leased_until > UTC_TIMESTAMP(6)") == 64
+					return r.Count("SELECT COUNT(*) FROM p_event_shard WHERE allocated_until > UTC_TIMESTAMP(6)") == 64
 				})
 				r.holds()
 				resume()

@@ -1,13 +1,13 @@
 -- Who publishes which shard of the outbox: 64 rows, which forwarders lease.
 CREATE TABLE IF NOT EXISTS {prefix}event_shard (
-  shard        TINYINT UNSIGNED NOT NULL COMMENT 'of event_outbox: 0 to 63',
-  token        BIGINT UNSIGNED NOT NULL DEFAULT 0 COMMENT 'fencing token: rises with every forwarder that takes it',
-  forwarder    VARCHAR(96) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL DEFAULT '' COMMENT 'who has it, or had it last',
-  leased_until DATETIME(6) NOT NULL COMMENT 'UTC',
+  shard           TINYINT UNSIGNED NOT NULL COMMENT 'of event_outbox: 0 to 63',
+  token           BIGINT UNSIGNED NOT NULL DEFAULT 0 COMMENT 'fencing token: rises with every forwarder that takes it',
+  forwarder       VARCHAR(96) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL DEFAULT '' COMMENT 'who has it, or had it last',
+  allocated_until DATETIME(6) NOT NULL COMMENT 'UTC: until when it is that forwarder''s; over where it may be taken',
   PRIMARY KEY (shard)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'prescient: leases of forwarders';
 
-INSERT IGNORE INTO {prefix}event_shard (shard, leased_until) VALUES
+INSERT IGNORE INTO {prefix}event_shard (shard, allocated_until) VALUES
   (0, '2000-01-01'), (1, '2000-01-01'), (2, '2000-01-01'), (3, '2000-01-01'), (4, '2000-01-01'), (5, '2000-01-01'), (6, '2000-01-01'), (7, '2000-01-01'),
   (8, '2000-01-01'), (9, '2000-01-01'), (10, '2000-01-01'), (11, '2000-01-01'), (12, '2000-01-01'), (13, '2000-01-01'), (14, '2000-01-01'), (15, '2000-01-01'),
   (16, '2000-01-01'), (17, '2000-01-01'), (18, '2000-01-01'), (19, '2000-01-01'), (20, '2000-01-01'), (21, '2000-01-01'), (22, '2000-01-01'), (23, '2000-01-01'),

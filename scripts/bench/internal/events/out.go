@@ -86,7 +86,7 @@ func (st *stage) begin(ctx context.Context, to broker.Broker, forwarders int) (*
 		if err := rig.Pause(ctx, 20*time.Millisecond); err != nil {
 			return nil, errors.Join(err, r.end())
 		}
-		if err := st.DB.GetContext(ctx, &have, "SELECT COUNT(*) FROM (SELECT forwarder FROM event_shard WHERE leased_until > UTC_TIMESTAMP(6) GROUP BY forwarder HAVING COUNT(*) = ?) some",
+		if err := st.DB.GetContext(ctx, &have, "SELECT COUNT(*) FROM (SELECT forwarder FROM event_shard WHERE allocated_until > UTC_TIMESTAMP(6) GROUP BY forwarder HAVING COUNT(*) = ?) some",
 			event.Shards/forwarders); err != nil {
 			return nil, errors.Join(err, r.end())
 		}
