@@ -71,7 +71,7 @@ func (l *look) examineExecs(ctx context.Context) {
 		Since   time.Time `db:"since"`
 		Workers string    `db:"workers"`
 	}
-	l.rows(ctx, &several, "known/several", l.now.Add(-knownFor), l.now.Add(-knownFor), most)
+	l.rows(ctx, &several, "operate/exec_ways", l.now.Add(-knownFor), l.now.Add(-knownFor), most)
 	for _, s := range several {
 		l.say(warn("execs", fmt.Sprintf("Workers have the job_exec %s in %d ways, since %s: its form or its guards differ. Those that said so last: %s.", s.JobExec, s.Ways, slots.Stamp(s.Since), s.Workers),
 			"See that all workers run the same version, with the same configuration: `agents` has their versions. exec_known has the guards of each."))

@@ -126,9 +126,12 @@ func (l *look) examineFarLeases(ctx context.Context) {
 	var far []store.Leased
 	l.rows(ctx, &far, "operate/far_leases", ledgerProbe, leasesProbe)
 	if len(far) > 0 {
-		first := far[0]
-		l.say(warn("leases.far", fmt.Sprintf("%s end more than %s ahead, and no lease is that long: the clock of the database was set back. The first, of worker %s on bucket %d of slot %s, ends in %s.",
-			leases(len(far)), prescient.MaxLease, first.Worker, first.Bucket, slots.Stamp(first.Slot), (time.Duration(first.HeldMicros)*time.Microsecond).Round(time.Second)),
+		first, ends := far[0], "end"
+		if len(far) == 1 {
+			ends = "ends"
+		}
+		l.say(warn("leases.far", fmt.Sprintf("%s %s more than %s ahead, and no lease is that long: the clock of the database was set back. The first, of worker %s on bucket %d of slot %s, ends in %s.",
+			leases(len(far)), ends, prescient.MaxLease, first.Worker, first.Bucket, slots.Stamp(first.Slot), (time.Duration(first.HeldMicros)*time.Microsecond).Round(time.Second)),
 			"See that the clock of the database is right. Workers do not honour these leases: where checks are left, a sweep takes the buckets over."))
 		return
 	}

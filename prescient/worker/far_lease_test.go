@@ -46,7 +46,7 @@ func TestALeaseThatEndsFurtherAheadThanAnyIsNotHonoured(t *testing.T) {
 		}
 		for _, until := range []time.Duration{prescient.MaxLease + time.Millisecond, 365 * 24 * time.Hour} {
 			leave(until)
-			if said := leases(); !strings.HasPrefix(said, "warn: 1 leases end more than 1h0m0s ahead") || !strings.Contains(said, "worker gone on bucket 0") {
+			if said := leases(); !strings.HasPrefix(said, "warn: 1 lease ends more than 1h0m0s ahead") || !strings.Contains(said, "worker gone on bucket 0") {
 				t.Error(said)
 			}
 			var live []store.Leased
