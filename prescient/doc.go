@@ -1,8 +1,8 @@
-// Package prescient calls a function at the time that an app asked for, if what it waits for has not happened by then, such as the shipment of
-// an order. The app inserts a check in the transaction of its own change. When its slot has come, a worker calls the function that is
-// registered for it. The function looks, acts, and answers with the next time to look, or with nil when the matter is settled.
+// Package prescient calls a function at the time that an app asked for, if what it waits for has not happened by then, such as the shipment of an
+// order. The app inserts a check in the transaction of its own change. When its slot has come, a worker calls the function that is registered for it.
+// It answers with the next time to look, or with nil when the matter is settled.
 //
-// This package is the vocabulary of client, worker and connect, and of schedule, longrun, steps and event, which are built on them.
+// This package is the vocabulary of the packages in its folder.
 //
 // # The life of a row
 //
@@ -15,15 +15,13 @@
 //	ends as crashed    where it killed its worker before, running alone
 //	ends as missed, too_soon, overlapped, quota or superseded, where it is a run of a schedule (package schedule)
 //
-// One transaction deletes a row from future_job and inserts its end into job_history. A row that moves stays the same row, under a new revision.
+// One transaction deletes a row from future_job and inserts its end into job_history.
 //
 // # What a function has to bear
 //
 // A call may happen more than once, when a worker dies or loses its lease before the commit. Only what a [TxFunc] or [TxBatchFunc] does in its
-// transaction happens exactly once. The checks of a slot have no order. A call that never comes back costs a goroutine. A panic is an error
-// of that call; what ends the process (a concurrent map write, os.Exit, too little memory) ends all its calls.
-//
-// A plain UPDATE or DELETE of future_job breaks the promises of README.md: use package client or the command. A plain INSERT does not.
+// transaction happens exactly once. The checks of a slot have no order. A call that never comes back costs a goroutine. A panic is an error of that
+// call; what ends the process ends all its calls.
 //
 // # Terms
 //

@@ -12,15 +12,15 @@
 //
 // Put "--" before a placeholder, since it may begin with "-", and in a script quotes round a variable.
 //
-// The page jobs/README.md says what exit codes mean. An error has the end of stderr, or of stdout where that is empty, without the values of Env and
-// PassEnv. Output is read at 16 MB/s, and goes to [output.Of] the context. A program may run more than once for one answer. It dies with its worker;
-// what it has started does not.
+// Page jobs/README.md says what exit codes mean. An error has the end of stderr, or of stdout where that is empty, without the values of Env and PassEnv.
+// Output is read at 16 MB/s, and goes to [output.Of] the context. A program may run more than once for one answer. It dies with its worker; what it has
+// started does not.
 //
 // # How it ends
 //
 // At its Timeout, and when its context ends, its group gets TERM, and KILL after the grace; a long run that another agent has taken gets KILL at once. What is
 // left is killed, also what left its group (package group). Where its output stays open, the call is answered within a second. What cannot be killed is left
-// after 2 s, named in an error, and tried again each 5 s. [Command.Close] waits for all that. As process 1 the worker waits for orphans of its calls alone.
+// after 2 s, named in an error, and tried again each 5 s. [Command.Close] waits for all that.
 //
 // # What it may take
 //

@@ -10,11 +10,10 @@
 //	 "next_check_at":"2026-03-01T13:00:00Z","check_count":0,"payload":null,"revision":"98123948723",
 //	 "called_at":"2026-03-01T13:00:00.71Z", …}
 //
-// The page jobs/README.md says what an answer means. A redirect is an error, and so is an empty body with 200. An error shows scheme and host of the URL;
-// path, query, headers and the secret are *** where a receiver echoes 4 bytes or more of one.
+// Page jobs/README.md says what an answer means. A redirect is an error, and so is an empty body with 200. An error shows scheme and host of the URL; path,
+// query, headers and the secret are *** where a receiver echoes 4 bytes or more of one.
 //
-// A check is called again after an error, and when a worker died before it committed the answer. Idempotency-Key
-// ([prescient.FutureJob.IdempotencyKey]) stays the same until there is an answer, or the app moves or replaces the check.
+// Idempotency-Key ([prescient.FutureJob.IdempotencyKey]) stays the same until there is an answer, or the app moves or replaces the check.
 //
 // # The signature
 //

@@ -9,6 +9,5 @@
 // with its process. The only account is root, with a random password in the DSN. Without Options.Durable what it has committed outlives the
 // server, but not the machine. After Kill, or a crash, Restart brings it back.
 //
-// Where neither PATH nor the cache folder has a server, ErrNotFound says what gets one. The error of one that does not come up has the end of
-// its log.
+// Where neither PATH nor the cache folder has a server, ErrNotFound says what gets one.
 package localserver

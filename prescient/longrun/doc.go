@@ -1,22 +1,20 @@
 // Package longrun runs checks that take longer than a slot should: an export of an hour, a migration of a night.
 //
 // A long run holds no bucket. A slot run that meets its check makes a row of long_run, which is an agent's for the term of a lease, and moves the check to
-// the first slot after that. The agent calls the function, and renews the lease when a third of it is over. Once the lease has lapsed another agent
-// takes the run over, with the last checkpoint. The end of a run commits with the end or the move of its check, proved by the run's token.
-// An agent whose lease is over stops the call and commits nothing.
-//
-// [Rules] say how the runs of a schedule keep apart, how long one may take, and its pool.
+// the first slot after that. The agent calls the function, and renews the lease when a third of it is over. Once the lease has lapsed another agent takes
+// the run over, with the last checkpoint. The end of a run commits with the end or the move of its check, proved by the run's token. An agent whose lease
+// is over stops the call and commits nothing.
 //
 // # Claims and pools
 //
 // Every start is one claim: one transaction locks the check, its schedule and the run, proves the token of the run as it was seen, and starts it. A slot
 // run claims, in its own transaction, what it has just met, as far as there are places. What has no place, or is of a pool, is offered, and the next agent
-// with a place claims it, as it claims what was handed on or has lapsed ([Runner.Serve]). Only agents that serve a pool ([Options] Pools) claim its runs;
-// where nobody does they wait, or expire. An agent that serves no claims, as in a program that runs a slot and ends, claims what its own slot runs have
-// offered; [Runner.Wait] waits for that.
+// with a place claims it, as it claims what was handed on or has lapsed ([Runner.Serve]). Where nobody serves a pool ([Options] Pools) its runs wait, or
+// expire. An agent that serves no claims, as in a program that runs a slot and ends, claims what its own slot runs have offered; [Runner.Wait] waits for
+// that.
 //
 // Load delays a claim by up to half a second, or a twentieth of a slot where that is less. Agents with a wake-up ([Options] WakeUp) tell each other at
-// once. Package machine has what an agent does as a table.
+// once.
 //
 // An agent looks each half second while a run of its pools waits or is under way, else 1, 2, 4, 8, 16, 32 and 64 s after a slot boundary, and then each
 // minute: 20 statements in a slot of 15 minutes.
@@ -32,7 +30,7 @@
 //
 // What somebody else has locked of a run, its schedule or its check is contested: a slot run tries it again, and an agent puts it off for a second.
 //
-// Where the server refuses to delete the check, the run counts as failed. With no errors left the check is put off, uncalled, until it can end as failed.
+// Where the server refuses to delete the check, the run counts as failed.
 //
 // The start counts in the lateness and the SLA of the slot in which the check was due; the end in the books of the slot in which it started.
 package longrun

@@ -1,7 +1,7 @@
 // Package schedule turns crontabs into work, on the engine of the checks.
 //
-// A [Schedule] says when it fires (crontabs in a zone), and what: a job_exec, or an event to a topic. [Schedules] creates and changes them, on
-// the caller's transaction. A worker whose registry has [Schedules.Register] fires them.
+// A [Schedule] says when it fires (crontabs in a zone), and what: a job_exec, or an event to a topic. [Schedules] creates and changes them, on the
+// caller's transaction.
 //
 // # How it works
 //
@@ -28,8 +28,7 @@
 // # Time zones that change
 //
 // Workers may have different tzdata: the column utc_offset has the offset by which a timer's time was computed, and the next occurrence is the first with
-// a later local time. So a daily schedule fires once each local day. After an update of tzdata timers keep the times that they wait for:
-// [Schedules.PlanAnew] puts one right.
+// a later local time. So a daily schedule fires once each local day. After an update of tzdata [Schedules.PlanAnew] puts a timer right.
 //
 // # Locks of others
 //

@@ -1,9 +1,9 @@
 // Package steps runs jobs of several steps, whose definitions stand in the database.
 //
 // A [Job] has crontabs, and steps in order. A [Step] is a registered job_exec and its arguments; [Jobs.PutStep] defines one that several jobs share.
-// [Jobs] creates and changes them on the caller's transaction. An agent whose registry has [Jobs.Register] calls them.
+// [Jobs] creates and changes them on the caller's transaction.
 //
-// A job is the long schedule job/<name> with the job_exec [Exec]: packages schedule and longrun say what holds for its runs.
+// A job is the long schedule job/<name> with the job_exec [Exec].
 //
 // # Versions
 //

@@ -1,5 +1,4 @@
-// Package migrate makes the tables, brings them up to date, and finds and mends what of them is missing or was changed. Nobody who only
-// inserts or works compiles it, and goose with it.
+// Package migrate makes the tables, brings them up to date, and finds and mends what of them is missing or was changed.
 //
 // The first migration is the baseline. It is made of a file for each table, view and procedure, as they are now, in the folders tables,
 // views and procedures, for both dialects ([sql.Dialect.Read]). Later ones stand beside it in the folder migrations, and change the tables

@@ -3,5 +3,5 @@
 //
 // Once a place comes free it claims the next run that the last look has shown, and looks again, ten times a second at most. Runs that are to be claimed at
 // the same time are claimed and started in one transaction, each on the token that was seen: else the server's commits, and not the load, would say who
-// gets how many. What a slot run of this agent has offered is claimed also where the agent serves no claims.
+// gets how many.
 package claimer
