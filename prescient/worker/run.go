@@ -27,8 +27,10 @@ func (w *Worker) Run(ctx context.Context) (books.Figures, error) {
 	if !w.options.Assignment.Serves(slot) {
 		return books.Figures{Slot: slot}, fmt.Errorf("%w: %s is not in %s", prescient.ErrNotAssigned, slots.Stamp(slot), w.options.Assignment)
 	}
-	w.tellKnown(ctx)
 	figures, err := w.runSlot(ctx, slot, runOptions{by: ledger.Run, parallel: w.buckets(), stay: true})
+	if !figures.Paused {
+		w.tellKnown(ctx)
+	}
 	switch {
 	case err == nil:
 		w.report(figures, nil, "slot run")

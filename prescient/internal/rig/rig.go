@@ -207,11 +207,12 @@ func (r *Rig) Exec(query string, args ...any) {
 	r.Must(err)
 }
 
-// Clear empties future_job and job_history between the cases of one test.
+// Clear empties future_job and job_history, and the books by job_exec with it, between the cases of one test.
 func (r *Rig) Clear() {
 	r.T.Helper()
 	r.Exec("DELETE FROM p_future_job")
 	r.Exec("DELETE FROM p_job_history")
+	r.Exec("DELETE FROM p_exec_run")
 }
 
 // WaitForLock returns when a statement of this installation that contains some words waits for a row's lock; on TiDB, any
