@@ -4,7 +4,7 @@
 CREATE TABLE IF NOT EXISTS {prefix}exec_known (
   job_exec    VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   fingerprint BINARY(8) NOT NULL COMMENT 'of form and guards',
-  form        VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'func, batch, tx, tx_batch, or what the library registers itself',
+  form        VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'func, batch, tx or tx_batch',
   guards      JSON NOT NULL COMMENT 'durations in milliseconds; defaults filled in',
   worker      VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL COMMENT 'that was the last to say so',
   first_at    DATETIME(6) NOT NULL COMMENT 'UTC',
