@@ -60,16 +60,14 @@ var endedChecks = listing[client.Ended]{
 	cells: func(end client.Ended) []string {
 		return []string{output.Stamp(end.EndedAt.Truncate(time.Millisecond)), words.Clip(end.Entity().String(), 60), words.Clean(end.JobExec),
 			words.Clip(end.Tag, 30), words.Clean(string(end.Outcome)), output.Stamp(end.Slot), strconv.Itoa(end.CheckCount), lateness(end.LatenessMS),
-			milliseconds(end.RunMS), words.Clean(end.Error)}
+			output.Millis(end.RunMS), words.Clean(end.Error)}
 	},
 }
-
-func milliseconds(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
 // lateness is empty where nothing ran.
 func lateness(ms *int64) string {
 	if ms == nil {
 		return ""
 	}
-	return milliseconds(*ms)
+	return output.Millis(*ms)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -109,5 +108,5 @@ func millis(ms int64, of uint64) string {
 	if of == 0 {
 		return ""
 	}
-	return (time.Duration(ms) * time.Millisecond).String()
+	return output.Millis(ms)
 }

@@ -10,16 +10,17 @@ import (
 	"prescient/slots"
 )
 
-// Defaults of Options.
 const (
-	DefaultFailing      = 10 // percent
+	// DefaultFailing is the percentage of failed calls from which on they are a finding.
+	DefaultFailing = 10
+	// DefaultFailingCalls is how many have to fail for that.
 	DefaultFailingCalls = 10
 )
 
 // failingBad is the percentage of calls that fail from which on that is bad.
 const failingBad = 50
 
-// examineFailing looks for job_execs of whose calls many fail, or that no worker knows.
+// examineFailing looks for job_execs of whose calls many fail.
 func (l *look) examineFailing(ctx context.Context) {
 	window := max(time.Hour, 3*l.tables.Grid.Resolution())
 	report, err := stats.ExecsBy(ctx, l.db, l.tables.Stmt, l.now.Add(-window).Truncate(time.Second), l.tables.Grid.Next(l.now))

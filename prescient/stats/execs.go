@@ -3,6 +3,7 @@ package stats
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -115,35 +116,37 @@ func ExecsBy(ctx context.Context, db prescient.DB, statements text.Statements, f
 	return latest(ctx, db, statements, from, before, MaxLines)
 }
 
+// errMore ends the reading of lines; it never leaves the package.
+var errMore = errors.New("there are more lines")
+
 // latest reads some lines at most.
 func latest(ctx context.Context, db prescient.DB, statements text.Statements, from, before time.Time, most int) (Report, error) {
 	r := Report{From: from, Before: before}
-	rows, err := db.QueryContext(ctx, statements.Get("stats/execs"), from, before, most+1)
-	if err != nil {
-		return r, fmt.Errorf("reading the books by job_exec: %w", err)
-	}
-	defer rows.Close()
 	all := &sums{of: make(map[string]*sum)}
-	for read := 0; rows.Next(); read++ {
-		slot, of, line, err := tally.Scan(rows)
+	read := 0
+	err := store.EachRow(ctx, db, func(scan store.Scan) error {
+		var slot time.Time
+		of, line, err := tally.Scan(scan, &slot)
 		if err != nil {
-			return r, fmt.Errorf("reading the books by job_exec: %w", err)
+			return err
 		}
 		if read > 0 && !slot.Equal(all.slot) {
 			all.endSlot()
-			r.From = all.slot
 		}
-		if r.Cut = read == most; r.Cut {
-			break
+		if read == most {
+			return errMore
 		}
+		read++
 		all.slot, all.lines = slot, append(all.lines, named{of.JobExec, line})
-	}
-	if err := rows.Err(); err != nil && !r.Cut {
+		return nil
+	}, statements.Get("stats/execs"), from, before, most+1)
+	switch r.Cut = errors.Is(err, errMore); {
+	case r.Cut:
+		r.From = all.ended
+	case err != nil:
 		return r, fmt.Errorf("reading the books by job_exec: %w", err)
-	}
-	if !r.Cut {
+	default:
 		all.endSlot()
-		r.From = from
 	}
 	for name, s := range all.of {
 		r.Execs = append(r.Execs, s.exec(name))

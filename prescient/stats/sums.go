@@ -9,8 +9,9 @@ import (
 // sums sums up lines, which come the latest first. Those of a slot wait until all of it was read.
 type sums struct {
 	of    map[string]*sum
-	slot  time.Time
+	slot  time.Time // that is being read
 	lines []named
+	ended time.Time // the earliest slot that was read whole
 }
 
 type named struct {
@@ -23,22 +24,22 @@ func (s *sums) endSlot() {
 	for _, l := range s.lines {
 		of := s.of[l.jobExec]
 		if of == nil {
-			of = &sum{Total: tally.NewTotal()}
+			of = &sum{line: tally.NewLine()}
 			s.of[l.jobExec] = of
 		}
-		calls, errors := l.line.Calls()
+		calls, errors := l.line.Called()
 		of.calls, of.errors = of.calls+calls, of.errors+errors
-		of.Add(l.line)
+		of.line.Add(l.line)
 	}
 	for _, of := range s.of {
 		of.endSlot(s.slot)
 	}
-	s.lines = s.lines[:0]
+	s.ended, s.lines = s.slot, s.lines[:0]
 }
 
 // sum is what the lines of a job_exec come to.
 type sum struct {
-	*tally.Total
+	line          *tally.Line
 	calls, errors uint64 // of the slot
 	since         time.Time
 	over          bool // that calls fail in each slot that has some
@@ -56,10 +57,11 @@ func (s *sum) endSlot(slot time.Time) {
 }
 
 func (s *sum) exec(name string) Exec {
-	e := Exec{JobExec: name, Calls: s.Calls, Errors: s.Errors, Timeouts: s.Timeouts, Panics: s.Panics, Moved: s.Moved, Dropped: s.Dropped, Ends: s.Ends,
-		PutOff:   PutOff{Unregistered: s.Unregistered, Paused: s.Paused, Abandoned: s.Abandoned, Waiting: s.Waiting, Otherwise: s.OtherwisePutOff},
-		Run:      spread(s.Runs, s.Calls, s.RunMS, s.LongestRunMS),
-		Lateness: spread(s.Lates, s.Calls, s.LatenessMS, s.LongestLatenessMS), Reasons: s.Reasons(maxReasons)}
+	t := s.line.Total()
+	e := Exec{JobExec: name, Calls: t.Calls, Errors: t.Errors, Timeouts: t.Timeouts, Panics: t.Panics, Moved: t.Moved, Dropped: t.Dropped, Ends: t.Ends,
+		PutOff:   PutOff{Unregistered: t.Unregistered, Paused: t.Paused, Abandoned: t.Abandoned, Waiting: t.Waiting, Otherwise: t.OtherwisePutOff},
+		Run:      spread(t.Runs, t.Calls, t.RunMS, t.LongestRunMS),
+		Lateness: spread(t.Lates, t.Calls, t.LatenessMS, t.LongestLatenessMS), Reasons: s.line.Reasons(maxReasons)}
 	if !s.since.IsZero() {
 		e.FailsSince = &s.since
 	}

@@ -218,6 +218,9 @@ func Count[T int | int64 | uint64](n T) string {
 	return fmt.Sprint(n)
 }
 
+// Millis shows milliseconds to people: 1.5s.
+func Millis(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
+
 // Second shows a time to people, to the second, and nothing where there is none.
 func Second(t *time.Time) string {
 	if t == nil || t.IsZero() {

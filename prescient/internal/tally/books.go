@@ -42,16 +42,13 @@ func (d *Draft) Note(n Noted) {
 	d.line.note(n)
 }
 
-// Empty says whether nothing was noted.
-func (d *Draft) Empty() bool { return len(d.changed) == 0 }
-
 // lineFor returns the line in which a check is counted: a copy of the one that is committed.
 func (d *Draft) lineFor(of Of) *Line {
 	of = d.place(of)
 	if line := d.changed[of]; line != nil {
 		return line
 	}
-	line := newLine()
+	line := NewLine()
 	if known := d.books.lines[of]; known != nil {
 		line = known.clone()
 	} else {

@@ -169,20 +169,6 @@ func (l *Line) noteReason(n Noted) {
 	known.n++
 }
 
-// commonest is the reason of most checks; the first by the alphabet of those that are as common.
-func (l *Line) commonest() (text string, r reason) {
-	for of, one := range l.reasons {
-		if one.n > r.n || one.n == r.n && of < text {
-			text, r = of, *one
-		}
-	}
-	return text, r
-}
-
-func newLine() *Line {
-	return &Line{runs: make(Histogram), lates: make(Histogram), reasons: make(map[string]*reason)}
-}
-
 func (l *Line) clone() *Line {
 	c := *l
 	c.runs, c.lates, c.reasons = maps.Clone(l.runs), maps.Clone(l.lates), make(map[string]*reason, len(l.reasons))

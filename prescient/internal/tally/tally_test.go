@@ -118,7 +118,7 @@ func TestADraftThatIsNotTakenLeavesNothing(t *testing.T) {
 	lost := books.Draft()
 	note(lost)
 	line := books.lines[Of{"a", "order"}]
-	if _, r := line.commonest(); line.counts[failed] != 1 || line.runs[0] != 1 || r.n != 1 {
+	if r := line.Reasons(1); line.counts[failed] != 1 || line.runs[0] != 1 || r[0].Checks != 1 {
 		t.Errorf("%+v", line)
 	}
 	if len(books.kinds) != 1 || books.kinds["a"] != 1 {
@@ -148,7 +148,7 @@ func TestWhatBecomesOfAChecksIsCountedOnce(t *testing.T) {
 		"superseded":   {Noted{Called: true, Verdict: ended(prescient.Superseded)}, map[count]uint64{calls: 1}, "why …"},
 	} {
 		tt.noted.Job, tt.noted.Started, tt.noted.Ran = &job, slot.Add(2*time.Second), 70*time.Millisecond
-		line := newLine()
+		line := NewLine()
 		line.note(tt.noted)
 		var want [counts]uint64
 		for at, n := range tt.want {
@@ -157,15 +157,18 @@ func TestWhatBecomesOfAChecksIsCountedOnce(t *testing.T) {
 		if line.counts != want {
 			t.Errorf("%s: %v; want %v", name, line.counts, want)
 		}
-		text, r := line.commonest()
-		if text != tt.reason || (r.n == 1) != (tt.reason != "") {
-			t.Errorf("%s: reason %q of %d", name, text, r.n)
+		var r Reason
+		if reasons := line.Reasons(maxReasons); len(reasons) > 0 {
+			r = reasons[0]
+		}
+		if r.Text != tt.reason || (r.Checks == 1) != (tt.reason != "") {
+			t.Errorf("%s: reason %q of %d", name, r.Text, r.Checks)
 		}
 		if tt.noted.Called && (line.runs[BucketOf(70)] != 1 || line.lates[BucketOf(2000)] != 1 || line.maxLateMS != 2000) {
 			t.Errorf("%s: %v %v", name, line.runs, line.lates)
 		}
-		if !json.Valid([]byte(r.example.json())) {
-			t.Errorf("%s: %s", name, r.example.json())
+		if !json.Valid([]byte(r.Example.json())) {
+			t.Errorf("%s: %s", name, r.Example.json())
 		}
 	}
 }

@@ -2,22 +2,22 @@ package tally
 
 import (
 	"cmp"
-	"database/sql"
 	"slices"
 	"strings"
-	"time"
 
 	"prescient/prescient"
 )
 
-// Total is what lines come to.
+// maxSummed are the reasons that a sum of lines tells apart.
+const maxSummed = 400
+
+// Total is what a line comes to, or the sum of some.
 type Total struct {
 	Calls, Errors, Timeouts, Panics, Moved, Dropped           uint64
 	Unregistered, Paused, Abandoned, Waiting, OtherwisePutOff uint64
 	Ends                                                      map[prescient.Outcome]uint64
 	Runs, Lates                                               Histogram
 	RunMS, LongestRunMS, LatenessMS, LongestLatenessMS        int64
-	reasons                                                   map[string]*reason
 }
 
 // Reason is why something went wrong with checks.
@@ -29,54 +29,57 @@ type Reason struct {
 	Example Example `json:"example"`
 }
 
-// NewTotal returns that of no lines.
-func NewTotal() *Total {
-	return &Total{Ends: make(map[prescient.Outcome]uint64), Runs: make(Histogram), Lates: make(Histogram), reasons: make(map[string]*reason)}
+// NewLine returns one in which nothing is counted.
+func NewLine() *Line {
+	return &Line{runs: make(Histogram), lates: make(Histogram), reasons: make(map[string]*reason)}
 }
 
-// Add adds a line.
-func (t *Total) Add(l *Line) {
-	for at, to := range map[count]*uint64{calls: &t.Calls, failures: &t.Errors, timeouts: &t.Timeouts, panics: &t.Panics, moved: &t.Moved, dropped: &t.Dropped,
-		unregistered: &t.Unregistered, paused: &t.Paused, abandoned: &t.Abandoned, waiting: &t.Waiting, otherwise: &t.OtherwisePutOff} {
-		*to += l.counts[at]
+// Add adds another line.
+func (l *Line) Add(other *Line) {
+	for at, n := range other.counts {
+		l.counts[at] += n
 	}
-	for outcome, at := range ends {
-		if n := l.counts[at]; n > 0 {
-			t.Ends[outcome] += n
-		}
-	}
-	t.Runs.Add(l.runs)
-	t.Lates.Add(l.lates)
-	t.RunMS, t.LongestRunMS = t.RunMS+l.runMS, max(t.LongestRunMS, l.maxRunMS)
-	t.LatenessMS, t.LongestLatenessMS = t.LatenessMS+l.lateMS, max(t.LongestLatenessMS, l.maxLateMS)
-	for text, r := range l.reasons {
-		known := t.reasons[text]
+	l.runs.Add(other.runs)
+	l.lates.Add(other.lates)
+	l.runMS, l.maxRunMS = l.runMS+other.runMS, max(l.maxRunMS, other.maxRunMS)
+	l.lateMS, l.maxLateMS = l.lateMS+other.lateMS, max(l.maxLateMS, other.maxLateMS)
+	for text, r := range other.reasons {
+		known := l.reasons[text]
 		if known == nil {
-			if len(t.reasons) >= maxReasons*maxReasons {
+			if len(l.reasons) >= maxSummed {
 				continue
 			}
 			known = &reason{example: r.example}
-			t.reasons[text] = known
+			l.reasons[text] = known
 		}
 		known.n += r.n
 	}
 }
 
+// Called is how many calls it counts, and how many of them failed.
+func (l *Line) Called() (n, failed uint64) { return l.counts[calls], l.counts[failures] }
+
+// Total is what it comes to.
+func (l *Line) Total() Total {
+	c := &l.counts
+	t := Total{Calls: c[calls], Errors: c[failures], Timeouts: c[timeouts], Panics: c[panics], Moved: c[moved], Dropped: c[dropped],
+		Unregistered: c[unregistered], Paused: c[paused], Abandoned: c[abandoned], Waiting: c[waiting], OtherwisePutOff: c[otherwise],
+		Ends: make(map[prescient.Outcome]uint64), Runs: l.runs, Lates: l.lates,
+		RunMS: l.runMS, LongestRunMS: l.maxRunMS, LatenessMS: l.lateMS, LongestLatenessMS: l.maxLateMS}
+	for outcome, at := range ends {
+		if c[at] > 0 {
+			t.Ends[outcome] = c[at]
+		}
+	}
+	return t
+}
+
 // Reasons are the commonest ones, the most common first.
-func (t *Total) Reasons(most int) []Reason {
-	list := make([]Reason, 0, len(t.reasons))
-	for text, r := range t.reasons {
+func (l *Line) Reasons(most int) []Reason {
+	list := make([]Reason, 0, len(l.reasons))
+	for text, r := range l.reasons {
 		list = append(list, Reason{Text: text, Checks: r.n, Example: r.example})
 	}
 	slices.SortFunc(list, func(x, y Reason) int { return cmp.Or(cmp.Compare(y.Checks, x.Checks), strings.Compare(x.Text, y.Text)) })
 	return list[:min(most, len(list))]
 }
-
-// Scan reads a line, with its slot before it.
-func Scan(rows *sql.Rows) (slot time.Time, of Of, line *Line, err error) {
-	of, line, err = scan(rows, &slot)
-	return slot, of, line, err
-}
-
-// Calls and errors of a line.
-func (l *Line) Calls() (calls, errors uint64) { return l.counts[0], l.counts[failures] }

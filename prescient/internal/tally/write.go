@@ -19,9 +19,6 @@ import (
 // ErrWriting is returned where the lines could not be written: that is for none of the rows.
 var ErrWriting = errors.New("writing the books by job_exec")
 
-// LongRuns is the bucket of the lines of long runs that began in a slot. No other has that number.
-const LongRuns = 65535
-
 // Write writes the lines that a draft changes, as they are with it.
 func (d *Draft) Write(ctx context.Context, tx *sql.Tx, tables *store.Tables, slot time.Time, bucket int) error {
 	if len(d.changed) == 0 {
@@ -47,7 +44,7 @@ func (d *Draft) Write(ctx context.Context, tx *sql.Tx, tables *store.Tables, slo
 
 // Add adds what became of one long run to the lines of the slot in which it began, in a transaction that others may be in, too.
 func Add(ctx context.Context, tx *sql.Tx, tables *store.Tables, n Noted) error {
-	line := newLine()
+	line := NewLine()
 	line.note(n)
 	path := func(h Histogram) string { return fmt.Sprintf(`'$."%d"'`, h.buckets()[0]) }
 	run, late := `'$."0"'`, `'$."0"'` // which nothing is added to
@@ -74,41 +71,37 @@ func (l *Line) appendValues(b []byte, of Of) []byte {
 	}
 	b = append(append(l.runs.AppendJSON(append(b, '\'')), '\''), ',')
 	b = append(append(l.lates.AppendJSON(append(b, '\'')), '\''), ',')
-	text, r := l.commonest()
-	if r.n == 0 {
+	commonest := l.Reasons(1)
+	if len(commonest) == 0 {
 		return append(b, "NULL,0,NULL"...)
 	}
-	b = append(literal.AppendText(b, text), ',')
-	b = append(literal.AppendUint(b, r.n), ',')
-	return literal.AppendJSON(b, r.example.json())
+	r := commonest[0]
+	b = append(literal.AppendText(b, r.Text), ',')
+	b = append(literal.AppendUint(b, r.Checks), ',')
+	return literal.AppendJSON(b, r.Example.json())
 }
 
 // Read reads the lines of a bucket in which something was committed before: behind the fence, behind which nobody else writes them.
 func (b *Books) Read(ctx context.Context, tx *sql.Tx, tables *store.Tables, slot time.Time, bucket int) error {
-	rows, err := tx.QueryContext(ctx, tables.Stmt.Get("slotrun/tallied"), slot, bucket)
-	if err != nil {
-		return fmt.Errorf("reading the books by job_exec: %w", err)
-	}
-	defer rows.Close()
 	read := Books{lines: make(map[Of]*Line), kinds: make(map[string]int)}
-	for rows.Next() {
-		of, line, err := scan(rows)
-		if err != nil {
-			return fmt.Errorf("reading the books by job_exec: %w", err)
+	err := store.EachRow(ctx, tx, func(scan store.Scan) error {
+		of, line, err := Scan(scan)
+		if err == nil {
+			read.lines[of] = line
+			read.kinds[of.JobExec]++
 		}
-		read.lines[of] = line
-		read.kinds[of.JobExec]++
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	}, tables.Stmt.Get("slotrun/tallied"), slot, bucket)
+	if err != nil {
 		return fmt.Errorf("reading the books by job_exec: %w", err)
 	}
 	*b = read
 	return nil
 }
 
-// scan reads a line, behind other columns.
-func scan(rows *sql.Rows, before ...any) (of Of, l *Line, err error) {
-	l = newLine()
+// Scan reads a line, behind other columns.
+func Scan(scan store.Scan, before ...any) (of Of, l *Line, err error) {
+	l = NewLine()
 	var text sql.NullString
 	var n uint64
 	var example []byte
@@ -117,7 +110,7 @@ func scan(rows *sql.Rows, before ...any) (of Of, l *Line, err error) {
 		columns = append(columns, &l.counts[i])
 	}
 	columns = append(columns, &l.runMS, &l.maxRunMS, &l.lateMS, &l.maxLateMS, &l.runs, &l.lates, &text, &n, &example)
-	if err := rows.Scan(columns...); err != nil || !text.Valid {
+	if err := scan(columns...); err != nil || !text.Valid {
 		return of, l, err
 	}
 	r := &reason{n: n}

@@ -3,6 +3,7 @@ package commit
 import (
 	"context"
 	"database/sql"
+	"iter"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
@@ -20,14 +21,14 @@ type byExec struct {
 
 // write writes some more of what becomes of checks, behind the fence. Whoever has committed in the bucket before may have been another,
 // whose lines are read once.
-func (b *byExec) write(ctx context.Context, tx *sql.Tx, tables *store.Tables, l *ledger.Lease, noted []tally.Noted) error {
+func (b *byExec) write(ctx context.Context, tx *sql.Tx, tables *store.Tables, l *ledger.Lease, noted iter.Seq[tally.Noted]) error {
 	if !b.read && l.BatchSeq > 0 {
 		if err := b.lines.Read(ctx, tx, tables, l.Slot, l.Bucket); err != nil {
 			return err
 		}
 	}
 	b.read, b.draft = true, b.lines.Draft()
-	for _, n := range noted {
+	for n := range noted {
 		b.draft.Note(n)
 	}
 	return b.draft.Write(ctx, tx, tables, l.Slot, l.Bucket)
@@ -41,12 +42,17 @@ func (b *byExec) end(committed bool) {
 	b.draft = nil
 }
 
-// notedOf is what the books are told of rows, and of those whose answers are dropped.
-func notedOf(rows []*check.Answered, dropped map[prescient.Key]bool) []tally.Noted {
-	noted := make([]tally.Noted, len(rows))
-	for i, a := range rows {
-		noted[i] = tally.Noted{Job: &a.FutureJob, Cause: a.Answer.Cause, Err: a.Answer.Err, Called: a.WasCalled(), Started: a.Answer.Started, Ended: a.Answer.Ended,
-			Ran: a.Answer.Ran, Verdict: &a.Verdict, Dropped: dropped[a.JobKey]}
+// notedOf is what the books are told of rows, and of those whose answers are dropped; nothing of those that somebody else has locked.
+func notedOf(rows []*check.Answered, taken, dropped map[prescient.Key]bool) iter.Seq[tally.Noted] {
+	return func(yield func(tally.Noted) bool) {
+		for _, a := range rows {
+			if taken[a.JobKey] {
+				continue
+			}
+			if !yield(tally.Noted{Job: &a.FutureJob, Cause: a.Answer.Cause, Err: a.Answer.Err, Called: a.WasCalled(), Started: a.Answer.Started, Ended: a.Answer.Ended,
+				Ran: a.Answer.Ran, Verdict: &a.Verdict, Dropped: dropped[a.JobKey]}) {
+				return
+			}
+		}
 	}
-	return noted
 }

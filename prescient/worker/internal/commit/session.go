@@ -121,7 +121,7 @@ func (s *Session) WriteTx(ctx context.Context, tx *sqlx.Tx, locked Locked, moves
 	before := time.Now()
 	err := s.Ledger.Fence(ctx, tx.Tx, s.Lease, counts)
 	if err == nil {
-		err = s.byExec.write(ctx, tx.Tx, s.Tables, s.Lease, notedOf(slices.Concat(moves, ends), nil))
+		err = s.byExec.write(ctx, tx.Tx, s.Tables, s.Lease, notedOf(slices.Concat(moves, ends), nil, nil))
 	}
 	if err == nil {
 		err = s.Ledger.Commit(ctx, tx.Commit, s.Lease, before)

@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"slices"
+	"iter"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
@@ -54,11 +54,7 @@ func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answ
 	if err := s.supersede(ctx, tx, batch, result.Dropped); err != nil {
 		return result, err
 	}
-	counted := batch
-	if len(result.Contested) > 0 {
-		counted = slices.DeleteFunc(slices.Clone(batch), func(a *check.Answered) bool { return locked.Taken(a.JobKey) })
-	}
-	if err := s.byExec.write(ctx, tx, s.Tables, s.Lease, notedOf(counted, result.Dropped)); err != nil {
+	if err := s.byExec.write(ctx, tx, s.Tables, s.Lease, notedOf(batch, result.Contested, result.Dropped)); err != nil {
 		return result, err
 	}
 	if off == (books.Counts{}) {
@@ -77,12 +73,14 @@ func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answ
 }
 
 // PutOff writes to the books that checks were moved without a call, inside Behind.
-func (s *Session) PutOff(ctx context.Context, tx *sql.Tx, checks []tally.Of) error {
-	noted := make([]tally.Noted, len(checks))
-	for i, of := range checks {
-		noted[i] = tally.Noted{Job: &prescient.FutureJob{JobExec: of.JobExec, EntityName: of.EntityName}, Cause: prescient.CauseKept, Verdict: &prescient.Verdict{}}
-	}
-	return s.byExec.write(ctx, tx, s.Tables, s.Lease, noted)
+func (s *Session) PutOff(ctx context.Context, tx *sql.Tx, checks iter.Seq[tally.Of]) error {
+	return s.byExec.write(ctx, tx, s.Tables, s.Lease, func(yield func(tally.Noted) bool) {
+		for of := range checks {
+			if !yield(tally.Noted{Job: &prescient.FutureJob{JobExec: of.JobExec, EntityName: of.EntityName}, Cause: prescient.CauseKept, Verdict: &prescient.Verdict{}}) {
+				return
+			}
+		}
+	})
 }
 
 // writeLocked moves and ends rows that are locked.

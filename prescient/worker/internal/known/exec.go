@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"prescient/prescient"
 )
@@ -14,7 +13,7 @@ type Exec struct {
 	Name        string
 	Form        string // of its handler
 	Guards      string // JSON
-	Fingerprint [8]byte
+	Fingerprint string // 8 bytes
 }
 
 // guards are those of a job_exec, defaults filled in; durations in milliseconds.
@@ -41,16 +40,14 @@ func Of(registry *prescient.Registry, worker prescient.Guards) []Exec {
 }
 
 func newExec(name, form string, g prescient.Guards) Exec {
-	text, err := json.Marshal(guards{Timeout: millis(g.Timeout), MaxChecks: g.MaxChecks, MaxErrors: g.MaxErrors, RetryWithin: millis(g.RetryWithin), Horizon: millis(g.Horizon),
-		ExpiresAfter: millis(g.ExpiresAfter), Endless: g.Endless, Concurrency: g.Concurrency, SLA: millis(g.SLA)})
+	text, err := json.Marshal(guards{Timeout: g.Timeout.Milliseconds(), MaxChecks: g.MaxChecks, MaxErrors: g.MaxErrors, RetryWithin: g.RetryWithin.Milliseconds(), Horizon: g.Horizon.Milliseconds(),
+		ExpiresAfter: g.ExpiresAfter.Milliseconds(), Endless: g.Endless, Concurrency: g.Concurrency, SLA: g.SLA.Milliseconds()})
 	if err != nil {
 		panic(fmt.Sprintf("guards that are no JSON: %v", err)) // numbers always are
 	}
 	sum := sha256.Sum256(append([]byte(form+"\x00"), text...))
-	return Exec{Name: name, Form: form, Guards: string(text), Fingerprint: [8]byte(sum[:8])}
+	return Exec{Name: name, Form: form, Guards: string(text), Fingerprint: string(sum[:8])}
 }
-
-func millis(d time.Duration) int64 { return d.Milliseconds() }
 
 func formOf(h prescient.Handler) string {
 	switch h.(type) {

@@ -2,6 +2,7 @@ package known
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -39,7 +40,7 @@ func (t *Teller) Tell(ctx context.Context) error {
 			rows = append(rows, ',')
 		}
 		rows = append(literal.AppendText(append(rows, '('), e.Name), ",X'"...)
-		rows = append(fmt.Appendf(rows, "%x", e.Fingerprint), "',"...)
+		rows = append(hex.AppendEncode(rows, []byte(e.Fingerprint)), "',"...)
 		rows = append(literal.AppendText(rows, e.Form), ',')
 		rows = append(literal.AppendJSON(rows, e.Guards), ',')
 		rows = append(literal.AppendText(rows, t.Worker), ",UTC_TIMESTAMP(6),UTC_TIMESTAMP(6))"...)
@@ -53,10 +54,8 @@ func (t *Teller) Tell(ctx context.Context) error {
 	return nil
 }
 
-type key struct {
-	name        string
-	fingerprint [8]byte
-}
+// key is that of exec_known.
+type key struct{ name, fingerprint string }
 
 // fresh are those that somebody told of less than an hour ago, or nearly.
 func (t *Teller) fresh(ctx context.Context) (map[key]bool, error) {
@@ -64,28 +63,18 @@ func (t *Teller) fresh(ctx context.Context) (map[key]bool, error) {
 	for i, e := range t.Execs {
 		names[i] = e.Name
 	}
-	var known map[key]bool
-	err := t.Send.Query(ctx, func(ctx context.Context) error {
-		known = make(map[key]bool)
-		rows, err := t.Send.DB.QueryContext(ctx, t.Tables.Fill("known/fresh", "{job_execs}", literal.List(literal.AppendText, names)), (Every * 9 / 10).Microseconds())
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var name string
-			var fingerprint []byte
-			if err := rows.Scan(&name, &fingerprint); err != nil {
-				return err
-			}
-			if len(fingerprint) == 8 {
-				known[key{name, [8]byte(fingerprint)}] = true
-			}
-		}
-		return rows.Err()
+	var told []key
+	err := t.Send.Query(ctx, func(ctx context.Context) (err error) {
+		told, err = store.Rows(ctx, t.Send.DB, "reading which job_execs are known", t.Tables.Fill("known/fresh", "{job_execs}", literal.List(literal.AppendText, names)),
+			func(k *key) []any { return []any{&k.name, &k.fingerprint} }, (Every * 9 / 10).Microseconds())
+		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading which job_execs are known: %w", err)
+		return nil, err
 	}
-	return known, nil
+	fresh := make(map[key]bool, len(told))
+	for _, k := range told {
+		fresh[k] = true
+	}
+	return fresh, nil
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"prescient/prescient"
@@ -96,12 +97,15 @@ func (r *Roller) batch(ctx context.Context, session *commit.Session, rows []Row)
 	return done, nil
 }
 
-func ofRows(rows []Row) []tally.Of {
-	list := make([]tally.Of, len(rows))
-	for i, row := range rows {
-		list[i] = row.Of
+// ofRows is what rows are.
+func ofRows(rows []Row) iter.Seq[tally.Of] {
+	return func(yield func(tally.Of) bool) {
+		for _, row := range rows {
+			if !yield(row.Of) {
+				return
+			}
+		}
 	}
-	return list
 }
 
 // moveFree moves those of some rows of a slot that nobody has locked to another, and returns them.

@@ -97,23 +97,11 @@ func keyOf(r Row) prescient.Key { return r.Key }
 
 // Rows reads the next rows of a slot.
 func (r *Roller) Rows(ctx context.Context, slot time.Time, first, last prescient.Key, limit int) (found []Row, err error) {
-	err = r.Send.Query(ctx, func(ctx context.Context) error {
-		found = nil
-		rows, err := r.Send.DB.QueryContext(ctx, r.Tables.Stmt.Get("sweep/keys"), slot, first[:], last[:], limit)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var key []byte
-			var row Row
-			if err := rows.Scan(&key, &row.JobExec, &row.EntityName); err != nil {
-				return err
-			}
-			row.Key = prescient.Key(key)
-			found = append(found, row)
-		}
-		return rows.Err()
+	err = r.Send.Query(ctx, func(ctx context.Context) (err error) {
+		found, err = store.Rows(ctx, r.Send.DB, "sweep/keys", r.Tables.Stmt.Get("sweep/keys"), func(row *Row) []any {
+			return []any{store.Key(&row.Key), &row.JobExec, &row.EntityName}
+		}, slot, first[:], last[:], limit)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading slot %s: %w", slots.Stamp(slot), err)
