@@ -292,20 +292,20 @@ func (r *Runner) renewSome(some []*Run) error {
 	var held map[prescient.Key]ahead.Check
 	var unknown error // where they are renewed, and not known to be wanted
 	err := lease.Keep(terms, func() (func(term) lease.Standing, error) {
-		n, isLocked := 0, make(map[prescient.Key]bool) // which the next round renews, if it can
+		n, locked := 0, []ahead.Run(nil)
 		err := r.send.Query(ctx, func(ctx context.Context) (err error) {
-			var locked []ahead.Run
 			n, locked, err = ahead.Change(ctx, r.send.DB, &r.tables, runs, "longrun/renew", r.options.Lease.Microseconds())
-			for _, run := range locked {
-				isLocked[run.Key] = true
-			}
 			return err
 		})
-		if err == nil {
-			held, err = ahead.Look(ctx, r.send, &r.tables, tokens("run.", some))
+		if err != nil {
+			return nil, err
 		}
-		if err != nil && n == len(some) {
+		if held, err = ahead.Look(ctx, r.send, &r.tables, tokens("run.", some)); err != nil && n == len(some) {
 			unknown, err = err, nil
+		}
+		isLocked := make(map[prescient.Key]bool, len(locked)) // which the next round renews, if it can
+		for _, run := range locked {
+			isLocked[run.Key] = true
 		}
 		return func(t term) lease.Standing {
 			switch _, is := held[t.run.row.key]; {

@@ -32,8 +32,6 @@ func (w *Worker) Work(ctx context.Context) error {
 		return err
 	}
 	c := seen.Clock
-	w.tellKnown(ctx)
-	told := time.Now()
 	w.pulse.expect(w.slack())
 	defer w.pulse.end()
 	w.observeWorking()
@@ -43,6 +41,8 @@ func (w *Worker) Work(ctx context.Context) error {
 	defer func() { w.reportHour(hour.end()) }()
 	var running sync.WaitGroup
 	defer running.Wait()
+	told := time.Now()
+	running.Go(func() { w.tellKnown(ctx) })
 	if w.options.Sweep.Every > 0 {
 		running.Go(func() { w.sweepEvery(ctx, &running, cancel) })
 		running.Go(func() { w.watchHandedOn(ctx) })
