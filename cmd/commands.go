@@ -34,7 +34,7 @@ func addCommands(root *cobra.Command, prog *program.Program, version string) {
 		}
 	}
 	add(groupServe, "Running what is due:",
-		serve.Run(prog), serve.Work(prog), serve.Sweep(prog), serve.RollForward(prog), serve.Pause(prog), serve.Resume(prog), operate.Agents(prog))
+		serve.Run(prog), serve.Work(prog), serve.Sweep(prog), serve.RollForward(prog), serve.Pause(prog), serve.Resume(prog), operate.Agents(prog), operate.Status(prog))
 	add(groupChecks, "Checks:",
 		checks.Insert(prog), checks.Cancel(prog), checks.Reschedule(prog), checks.Requeue(prog), checks.Get(prog), checks.Pending(prog), checks.Jobs(prog), checks.History(prog),
 		checks.Slots(prog))

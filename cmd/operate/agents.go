@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ import (
 	"prescient/sql"
 )
 
-// watchEvery is how often agents --watch looks.
+// watchEvery is how often agents and status look again with --watch.
 const watchEvery = 2 * time.Second
 
 // Agents returns the command agents.
@@ -57,30 +58,41 @@ and how many wait for one, for how long.`, agent.Every, agent.DeadAfter, agent.F
 func watched[T any](cmd *cobra.Command, prog *program.Program, watch bool, read func(context.Context, *sqlx.DB, string, sql.Dialect) ([]T, error), none string,
 	columns []output.Column, cells func(T) []string) error {
 	return prog.Read(cmd, func(s *program.Session) error {
-		for {
-			ctx, cancel := context.WithTimeout(cmd.Context(), program.ConnectTime)
+		return again(cmd, prog, watch, func(ctx context.Context, to io.Writer) error {
 			list, err := read(ctx, s.DB, s.Config.TablePrefix, sql.Dialect(s.Config.Dialect))
-			cancel()
 			if err != nil {
 				return s.Explain(err)
 			}
-			var text bytes.Buffer // in one piece, so that a terminal does not flicker
-			if watch && !prog.JSON && output.IsTerminal(cmd.OutOrStdout()) {
-				text.WriteString(clearScreen)
-			}
-			if err := output.Rows(&text, prog.JSON, list, none, columns, cells); err != nil {
-				return err
-			}
-			if _, err := cmd.OutOrStdout().Write(text.Bytes()); err != nil || !watch {
-				return err
-			}
-			select {
-			case <-cmd.Context().Done():
-				return nil
-			case <-time.After(watchEvery):
-			}
-		}
+			return output.Rows(to, prog.JSON, list, none, columns, cells)
+		})
 	})
+}
+
+// again looks once, or again and again, and prints each look in one piece, so that a terminal does not flicker.
+func again(cmd *cobra.Command, prog *program.Program, watch bool, look func(ctx context.Context, to io.Writer) error) error {
+	for {
+		var text bytes.Buffer
+		if watch && !prog.JSON && output.IsTerminal(cmd.OutOrStdout()) {
+			text.WriteString(clearScreen)
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), program.ConnectTime)
+		err := look(ctx, &text)
+		cancel()
+		switch {
+		case err != nil && watch && cmd.Context().Err() != nil:
+			return nil // the look was interrupted
+		case err != nil:
+			return err
+		}
+		if _, err := cmd.OutOrStdout().Write(text.Bytes()); err != nil || !watch {
+			return err
+		}
+		select {
+		case <-cmd.Context().Done():
+			return nil
+		case <-time.After(watchEvery):
+		}
+	}
 }
 
 // clearScreen goes to the top left of a terminal, and clears it.

@@ -26,7 +26,7 @@ func Doctor(prog *program.Program) *cobra.Command {
 	var only, ignore []string
 	cmd := &cobra.Command{
 		Use:        "doctor",
-		SuggestFor: []string{"coverage", "missed", "overdue", "status"},
+		SuggestFor: []string{"coverage", "missed", "overdue"},
 		Short:      "Look for what is wrong, and say what to do about it",
 		Long: `Looks for what is wrong: rows that are overdue, slots that nobody served, leases that lapsed, slots that no
 assignment covers or several do, slots and pools that no live agent serves, another resolution than the configured one, an unfinished reslot, clocks that differ,
@@ -70,10 +70,8 @@ func examine(cmd *cobra.Command, prog *program.Program, assignments string, use 
 		return exit.Usage(fmt.Errorf("--ignore: %w", err))
 	}
 	return prog.Open(cmd, 0, func(s *program.Session) (err error) {
-		options := doctor.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: s.Config.Grid.Resolution(),
-			Lease: s.Config.Worker.Lease, SweepGrace: s.Config.Sweep.Grace, SweepEvery: s.Config.Sweep.Every, MaxChecks: mostChecks(s.Config), Pools: pools(s.Config),
-			OverdueBad: s.Config.Doctor.Overdue, MissedAllowed: s.Config.Doctor.Missed, Failing: s.Config.Doctor.Failing, FailingCalls: s.Config.Doctor.FailingCalls, ClockWarn: s.Config.Doctor.Clock,
-			PartitionsAhead: s.Config.Doctor.Partitions, PurgeBehind: s.Config.Doctor.Purge, TransactionOpen: s.Config.Doctor.Transaction, Use: use}
+		options := doctorOptions(s.Config)
+		options.Use = use
 		if options.Assignments, err = parseAssignments(s.Config.Grid, assignments); err != nil {
 			return exit.Usage(fmt.Errorf("--assignments: %w", err))
 		}
@@ -92,27 +90,44 @@ func examine(cmd *cobra.Command, prog *program.Program, assignments string, use 
 				p.JSON(f)
 				continue
 			}
-			mark := string(f.Severity)
-			if f.Severity == doctor.SeverityUnseen {
-				mark = "?"
-			}
-			p.Say("%-4s  %s: %s", mark, f.Code, f.Text)
-			if f.Do != "" {
-				p.Say("      → %s", f.Do)
-			}
+			sayFinding(p, f)
 		}
 		if p.Err() != nil {
 			return p.Err()
 		}
-		switch doctor.Worst(findings) {
-		case doctor.SeverityBad:
-			return &exit.Error{Code: exit.CodeBad, Err: errors.New("something is bad"), Printed: true}
-		case doctor.SeverityWarn:
-			return &exit.Error{Code: exit.CodeWarn, Err: errors.New("there are warnings"), Printed: true}
-		case doctor.SeverityOK:
-		}
-		return nil
+		return exitOf(doctor.Worst(findings))
 	})
+}
+
+// doctorOptions are what the configuration tells the doctor.
+func doctorOptions(c config.Config) doctor.Options {
+	return doctor.Options{Prefix: c.TablePrefix, Dialect: sql.Dialect(c.Dialect), Resolution: c.Grid.Resolution(),
+		Lease: c.Worker.Lease, SweepGrace: c.Sweep.Grace, SweepEvery: c.Sweep.Every, MaxChecks: mostChecks(c), Pools: pools(c),
+		OverdueBad: c.Doctor.Overdue, MissedAllowed: c.Doctor.Missed, Failing: c.Doctor.Failing, FailingCalls: c.Doctor.FailingCalls, ClockWarn: c.Doctor.Clock,
+		PartitionsAhead: c.Doctor.Partitions, PurgeBehind: c.Doctor.Purge, TransactionOpen: c.Doctor.Transaction}
+}
+
+// sayFinding prints a finding, and below it what to do.
+func sayFinding(p *output.Printer, f doctor.Finding) {
+	mark := string(f.Severity)
+	if f.Severity == doctor.SeverityUnseen {
+		mark = "?"
+	}
+	p.Say("%-4s  %s: %s", mark, f.Code, f.Text)
+	if f.Do != "" {
+		p.Say("      → %s", f.Do)
+	}
+}
+
+// exitOf is the exit code that says how bad the worst finding is.
+func exitOf(worst doctor.Severity) error {
+	switch worst {
+	case doctor.SeverityBad:
+		return &exit.Error{Code: exit.CodeBad, Err: errors.New("something is bad"), Printed: true}
+	case doctor.SeverityWarn:
+		return &exit.Error{Code: exit.CodeWarn, Err: errors.New("there are warnings"), Printed: true}
+	}
+	return nil
 }
 
 // mostChecks is the highest guard that is configured for any job_exec.

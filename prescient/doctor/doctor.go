@@ -38,6 +38,8 @@ type Options struct {
 	// Use is what the user of the connection is for; by default that which its rights are those of, or worker. What its role has no right to
 	// look at is left out.
 	Use Use
+	// Only are the codes of the examinations that are wanted, none with a dot; empty for all.
+	Only []string
 
 	// OverdueBad is the age from which overdue rows are bad; by default twice the time within which a sweep takes them.
 	OverdueBad time.Duration

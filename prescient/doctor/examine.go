@@ -76,6 +76,9 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 	if options.Use, err = ParseUse(string(asked)); err != nil {
 		return nil, err
 	}
+	if err = CheckCodes(options.Only); err != nil {
+		return nil, err
+	}
 	d := &doctor{db: db, options: options}
 	if d.tables, err = store.NameTables(ctx, db, options.Prefix, options.Dialect); err != nil {
 		return nil, err
@@ -94,6 +97,9 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 	}
 	var all []Finding
 	for _, e := range examinations {
+		if len(d.options.Only) > 0 && !slices.Contains(d.options.Only, e.code) {
+			continue
+		}
 		if !d.mayUse("SELECT", e.reads...) {
 			all = append(all, d.unseen(e.code, e.reads))
 			continue

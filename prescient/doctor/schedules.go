@@ -34,7 +34,7 @@ func (l *look) examineSchedules(ctx context.Context) {
 	l.rows(ctx, &some, "operate/planned", scheduleProbe)
 	var timerless, paused, elsewhere, refused []faulty
 	for _, one := range some {
-		if reason := one.elsewhere(); reason != "" {
+		if reason := one.elsewhere(); reason != "" && one.Errors == 0 { // one that fails says why itself
 			elsewhere = append(elsewhere, faulty{one.ID, reason})
 		}
 		if reason := one.refused(); reason != "" {

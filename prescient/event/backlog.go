@@ -6,6 +6,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
+	text "prescient/sql"
 )
 
 // MaxBacklog is how many events Backlog looks at, the first that were inserted.
@@ -27,14 +28,19 @@ type Waiting struct {
 
 // Backlog returns what waits in the outbox, a Waiting for each topic, the oldest first; all of it where it is fewer than MaxBacklog
 // events.
-func (o *Outbox) Backlog(ctx context.Context, db prescient.DB) (all []Waiting, err error) {
+func (o *Outbox) Backlog(ctx context.Context, db prescient.DB) ([]Waiting, error) {
+	return BacklogBy(ctx, db, o.tables.Stmt, MaxBacklog)
+}
+
+// BacklogBy is Backlog of the first so many events, by statements that were loaded already.
+func BacklogBy(ctx context.Context, db prescient.DB, statements text.Statements, most int) (all []Waiting, err error) {
 	type row struct {
 		Waiting
 		last, now time.Time
 	}
-	rows, err := store.Rows(ctx, db, "looking what waits in the outbox", o.tables.Stmt.Get("event/backlog"), func(r *row) []any {
+	rows, err := store.Rows(ctx, db, "looking what waits in the outbox", statements.Get("event/backlog"), func(r *row) []any {
 		return []any{&r.Topic, &r.Events, &r.Oldest, store.OrZero(&r.FailingSince), store.OrZero(&r.last), store.OrZero(&r.EventID), store.OrZero(&r.Reason), &r.now}
-	}, MaxBacklog)
+	}, most)
 	for _, r := range rows {
 		r.Age = r.now.Sub(r.Oldest)
 		all = append(all, r.Waiting)

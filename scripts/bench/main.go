@@ -47,6 +47,7 @@ var sections = []rig.Section{
 	slotsSection,
 	idleSection,
 	historySection,
+	answersSection,
 	schedules.Section,
 	longSection,
 	events.Section,

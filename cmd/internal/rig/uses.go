@@ -24,6 +24,7 @@ var Uses = map[string]use{
 	"pause":        {args: []string{"x"}, Role: "operator", Asks: "tables"},
 	"resume":       {args: []string{"x"}, Role: "operator", Asks: "tables"},
 	"agents":       {Role: "operator", Asks: "tables"},
+	"status":       {Role: "operator", Asks: "tables"},
 
 	"insert":       {args: []string{"--entity", "a/b", "--exec", "x", "--in", "1h"}, Role: "app-reschedule", Asks: "tables"},
 	"cancel":       {args: []string{"--entity", "a/b"}, Role: "app", Asks: "tables"},

@@ -31,7 +31,7 @@ var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/bell"
 	"prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store", "prescient/internal/tally"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/longrun/wakeup", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/steps", "prescient/worker", "prescient/worker/books"}
+var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/longrun/wakeup", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "sql/migrate", "config", "config/value", "cmd/internal/*"}, rooms...)
@@ -68,6 +68,7 @@ var layers = []layer{
 	{"prescient/doctor", append([]string{"sql/migrate", "prescient/doctor/internal/*", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/stats", "prescient/schedule/timeline"}, vocabulary...)},
 	{"prescient/prune", append([]string{"sql/migrate", "prescient/audit"}, vocabulary...)},
 	{"prescient/stats", vocabulary},
+	{"prescient/status", append([]string{"prescient/agent", "prescient/doctor", "prescient/event", "prescient/stats"}, vocabulary...)},
 	{"prescient/reslot", append([]string{"sql/migrate", "prescient/audit"}, vocabulary...)},
 	{"prescient/worker/books", []string{"prescient"}},
 	{"prescient/worker/internal/check", append([]string{"prescient/worker/books"}, vocabulary...)},

@@ -1,0 +1,109 @@
+package status
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/store"
+	"prescient/slots"
+	text "prescient/sql"
+)
+
+// Backlog is what is overdue: checks whose slots are over, and that the next sweep should have taken.
+type Backlog struct {
+	// Checks is how many. Where they are more than are counted, AtLeast is true, and Checks is what the server estimates, or what was counted.
+	Checks  int64 `json:"checks"`
+	AtLeast bool  `json:"at_least"`
+	// Slot is that of the oldest; nil where nothing is overdue.
+	Slot *time.Time `json:"slot"`
+	// Rate is how many checks of such slots end or move a second, in the buckets that are under way or ended in the last minutes. 0 where none
+	// does.
+	Rate float64 `json:"rate"`
+	// ToGo is how long the rest takes at that rate; 0 where that is not known.
+	ToGo time.Duration `json:"to_go_ns"`
+}
+
+const (
+	backlogProbe = 10_000           // rows that are counted
+	paceProbe    = 5_000            // entries of the ledger from which the rate is taken
+	paceSlots    = 100              // slots before the first overdue one that are among these: a sweep may have just ended them
+	paceFor      = 5 * time.Minute  // for how long what ended counts
+	leastPace    = time.Millisecond // that a rate is taken over
+)
+
+func (l looker) backlog(ctx context.Context) error {
+	b, now := &l.report.Backlog, l.report.At
+	before := slots.OverdueBefore(l.tables.Grid, now, cmp.Or(l.options.SweepGrace, prescient.DefaultSweepGrace))
+	var first []time.Time
+	if err := l.db.SelectContext(ctx, &first, l.tables.Stmt.Get("sweep/overdue"), prescient.EarliestDue, before, 1); err != nil {
+		return err
+	}
+	if len(first) == 0 {
+		return nil
+	}
+	b.Slot = &first[0]
+	if err := l.db.GetContext(ctx, &b.Checks, l.tables.Stmt.Get("operate/overdue_count"), before, backlogProbe); err != nil {
+		return err
+	}
+	if b.AtLeast = b.Checks == backlogProbe; b.AtLeast {
+		about, err := l.estimate(ctx, before)
+		if err != nil {
+			return err
+		}
+		b.Checks = max(b.Checks, about)
+	}
+	var settled int64
+	var since *time.Time
+	from := slots.Later(prescient.EarliestDue, l.tables.Grid.Add(l.tables.Grid.Floor(first[0]), -paceSlots))
+	err := store.QueryRow(ctx, l.db, []any{&settled, &since}, l.tables.Stmt.Get("status/pace"), from, before, paceProbe, now.Add(-paceFor))
+	if err != nil || since == nil {
+		return err
+	}
+	b.Rate, b.ToGo = paceOf(settled, b.Checks, max(now.Sub(*since), leastPace))
+	return nil
+}
+
+// maxToGo bounds what is said of the time to go: beyond it only the order of magnitude is known.
+const maxToGo = 365 * 24 * time.Hour
+
+// paceOf is the rate at which so many checks were settled in a time, and how long others take at that rate.
+func paceOf(settled, left int64, took time.Duration) (rate float64, toGo time.Duration) {
+	if settled <= 0 {
+		return 0, 0
+	}
+	rate = float64(settled) / took.Seconds()
+	return rate, time.Duration(min(float64(left)/rate, maxToGo.Seconds()) * float64(time.Second))
+}
+
+// estimate asks the optimiser how many rows are overdue; 0 in the dialect plain.
+func (l looker) estimate(ctx context.Context, before time.Time) (int64, error) {
+	if l.tables.Dialect == text.Plain {
+		return 0, nil
+	}
+	rows, err := l.db.QueryxContext(ctx, l.tables.Stmt.Get("status/estimate"), before)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	plan := make(map[string]any)
+	for rows.Next() {
+		if err := rows.MapScan(plan); err != nil {
+			return 0, err
+		}
+	}
+	switch n := plan["rows"].(type) {
+	case int64:
+		return n, rows.Err()
+	case []byte:
+		count, err := strconv.ParseInt(string(n), 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("the plan says %.20q rows: %w", n, err)
+		}
+		return count, rows.Err()
+	}
+	return 0, rows.Err()
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient/attest"
+	"prescient/prescient/connect"
+	"prescient/prescient/doctor"
+	"prescient/prescient/stats"
+	"prescient/prescient/status"
+	"prescient/sql"
+
+	"prescient/scripts/bench/internal/rig"
+)
+
+var answersSection = rig.Section{
+	Name: "answers",
+	About: "what whoever is on call asks: status, doctor, stats of an hour, attest of a night; among 30 million checks pending for the coming month and 50 million ended " +
+		"in the last thirteen weeks, with books of 4 job_execs for each slot of a quarter of an hour",
+	Run: func(ctx context.Context, b *rig.Bench, s *rig.Server) error { return measureAnswers(ctx, b, s) },
+}
+
+// answers are what is asked, each by the function that its command calls.
+var answers = []struct {
+	name string
+	ask  func(ctx context.Context, db *sqlx.DB) (int, error)
+}{
+	{"status", func(ctx context.Context, db *sqlx.DB) (int, error) {
+		report, err := status.Look(ctx, db, doctor.Options{})
+		return len(report.Findings), err
+	}},
+	{"doctor", func(ctx context.Context, db *sqlx.DB) (int, error) {
+		found, err := doctor.Examine(ctx, db, doctor.Options{})
+		return len(found), err
+	}},
+	{"stats of an hour", func(ctx context.Context, db *sqlx.DB) (int, error) {
+		report, err := stats.Execs(ctx, db, "", sql.Auto, time.Now().Add(-time.Hour), time.Now())
+		return len(report.Execs), err
+	}},
+	{"attest of a night", func(ctx context.Context, db *sqlx.DB) (int, error) {
+		report, err := attest.Run(ctx, db, attest.Options{From: time.Now().Add(-12 * time.Hour)})
+		return len(report.Spans), err
+	}},
+}
+
+func measureAnswers(ctx context.Context, b *rig.Bench, s *rig.Server) error {
+	ended := b.Rows
+	if ended == 0 {
+		ended = b.Scaled(50_000_000)
+	}
+	p, err := s.Install(ctx, "answers", resolution, b.Keep)
+	if err != nil {
+		return err
+	}
+	if b.Keep {
+		defer p.Close()
+	} else {
+		defer p.Drop(ctx)
+	}
+	if _, err := p.Exec(ctx, "SELECT 1 FROM bench_filled"); err != nil {
+		for _, fill := range []func() error{
+			func() error { return fillHistory(ctx, b, p, ended) },
+			func() error { return fillPending(ctx, b, p, ended/5*3) },
+			func() error { return fillBooks(ctx, p) },
+		} {
+			if err := fill(); err != nil {
+				return err
+			}
+		}
+		if _, err := p.Exec(ctx, "CREATE TABLE bench_filled (n INT)"); err != nil {
+			return err
+		}
+	}
+	db, err := connect.Open(limitedDSN(p, viewLimit), 0)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	for _, a := range answers {
+		if err := timed(ctx, b, a.name, ended, 5, func() (int, error) { return a.ask(ctx, db) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillBooks makes the ledger of the slots whose ends there are, and books of their job_execs.
+func fillBooks(ctx context.Context, p *rig.Place) error {
+	ledger := fmt.Sprintf(`INSERT INTO slot_run (slot, bucket, buckets, token, batch_seq, worker, done, started_at, finished_at, run_by)
+		SELECT at, 0, 1, 1, 1, 'bench', 100, at + INTERVAL 1 SECOND, at + INTERVAL 30 SECOND, 'work'
+		FROM (SELECT TIMESTAMP'%s' - INTERVAL n * %d SECOND AS at FROM bench_n WHERE n < %d) slots`,
+		time.Now().UTC().Truncate(resolution).Format(time.DateTime), int(resolution.Seconds()), historyDays*24*4)
+	books := `INSERT INTO exec_run (slot, bucket, job_exec, entity_name, calls, errors, done, failed, run_ms, longest_run_ms, lateness_ms, longest_lateness_ms, run_buckets, lateness_buckets)
+		SELECT slot, 0, job_exec, 'order', 100, 1, 99, 1, 1000, 50, 10000, 900, '{"40": 60, "70": 40}', '{"100": 50, "140": 50}'
+		FROM slot_run CROSS JOIN (SELECT '` + strings.Join([]string{"order-unshipped", "invoice-unpaid", "parcel-lost", "account-idle"}, "' AS job_exec UNION ALL SELECT '") + `') execs`
+	for _, query := range []string{ledger, books} {
+		if _, err := p.Exec(ctx, query); err != nil {
+			return err
+		}
+	}
+	return p.Analyze(ctx, "slot_run", "exec_run")
+}
