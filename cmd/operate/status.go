@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -70,6 +71,9 @@ func showStatus(cmd *cobra.Command, prog *program.Program, watch bool) error {
 // statusTitles are what the sections are called.
 var statusTitles = map[status.Section]string{status.Works: "Who works", status.Late: "What is late", status.Fails: "What fails", status.Waits: "What waits"}
 
+// statusNone is what is said of a section in which there is nothing, where that is another word.
+var statusNone = map[status.Section]string{status.Works: "nobody"}
+
 func printStatus(p *output.Printer, r status.Report) {
 	p.Say("%s (UTC), slots of %s: %s", output.Stamp(r.At.Truncate(time.Second)), r.Resolution, howBad(r))
 	for _, section := range status.Sections {
@@ -80,7 +84,7 @@ func printStatus(p *output.Printer, r status.Report) {
 			said = true
 		}
 		if !said {
-			p.Say("nothing")
+			p.Say("%s", cmp.Or(statusNone[section], "nothing"))
 		}
 	}
 	if len(r.Unseen) > 0 {

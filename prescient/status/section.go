@@ -26,7 +26,7 @@ var looks = []struct {
 	code string
 	of   Section
 }{
-	{"agents", Works}, {"coverage", Works}, {"missed", Works}, {"leases", Works},
+	{"agents", Works}, {"missed", Works}, {"leases", Works},
 	{"overdue", Late}, {"blocking", Late},
 	{"failing", Fails}, {"put_off", Fails}, {"execs", Fails},
 	{"paused", Waits}, {"schedules", Waits}, {"long_runs", Waits}, {"events", Waits},

@@ -59,7 +59,7 @@ func Look(ctx context.Context, db *sqlx.DB, options doctor.Options) (Report, err
 	if err != nil {
 		return Report{}, err
 	}
-	r := Report{Resolution: tables.Grid.Resolution()}
+	r := Report{Resolution: tables.Grid.Resolution(), Findings: []Finding{}, Unseen: []Finding{}}
 	if err := store.QueryRow(ctx, db, []any{&r.At}, "SELECT UTC_TIMESTAMP(6)"); err != nil {
 		return Report{}, fmt.Errorf("asking for the time: %w", err)
 	}
@@ -89,7 +89,16 @@ func Look(ctx context.Context, db *sqlx.DB, options doctor.Options) (Report, err
 			return Report{}, err
 		}
 	}
+	r.Agents, r.Fails, r.Paused, r.Pools, r.Topics = orNone(r.Agents), orNone(r.Fails), orNone(r.Paused), orNone(r.Pools), orNone(r.Topics)
 	return r, nil
+}
+
+// orNone is a list that is empty where there is none, also in JSON.
+func orNone[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }
 
 func badFirst(f Finding) int {
