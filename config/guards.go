@@ -6,6 +6,7 @@ import (
 
 	"prescient/config/value"
 	"prescient/prescient"
+	"prescient/slots"
 )
 
 // A guard is a key, of all job_execs below guards, and of one beside its other keys.
@@ -23,7 +24,7 @@ func guards(g *prescient.Guards) []guard {
 	defaults := prescient.DefaultGuards()
 	// A 0 for all that says "no bound" has no counterpart for one job_exec, where what is not given is that of all.
 	duration := func(name string, fallback time.Duration, into *time.Duration, least, most time.Duration, usage string) guard {
-		return guard{name, value.Short(fallback), "duration", usage, value.Duration(into, least, most), value.Duration(into, max(least, time.Millisecond), most)}
+		return guard{name, slots.Short(fallback), "duration", usage, value.Duration(into, least, most), value.Duration(into, max(least, time.Millisecond), most)}
 	}
 	allowance := func(name string, fallback int, into *int, usage string) guard {
 		set := value.Allowance(into, mostAllowed, prescient.None)

@@ -177,7 +177,7 @@ func (v *Verdict) decideNext(grid slots.Grid, g Guards, job FutureJob, next, ope
 		v.Reason = fmt.Sprintf("returned %s, which is not after its slot %s", slots.Stamp(due), slots.Stamp(job.NextCheckAt))
 	case due.After(horizon):
 		v.Outcome = BeyondHorizon
-		v.Reason = fmt.Sprintf("returned %s, which is beyond the horizon of %s (%s)", slots.Stamp(due), g.Horizon, slots.Stamp(horizon))
+		v.Reason = fmt.Sprintf("returned %s, which is beyond the horizon of %s (%s)", slots.Stamp(due), slots.Short(g.Horizon), slots.Stamp(horizon))
 	case job.CheckCount >= allowed(g.MaxChecks) && !g.Endless:
 		v.Outcome = MaxChecks
 		v.Reason = fmt.Sprintf("returned %s after %d checks; %d are allowed", slots.Stamp(due), job.CheckCount, allowed(g.MaxChecks))

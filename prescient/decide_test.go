@@ -92,7 +92,7 @@ func TestRulesOfACheck(t *testing.T) {
 
 		// The horizon.
 		{name: "exactly at the horizon is allowed", answer: returned(horizon), at: quarter.Ceil(horizon), due: horizon, checks: 1},
-		{name: "a nanosecond beyond the horizon is not", answer: returned(horizon.Add(1)), outcome: BeyondHorizon, reason: "the horizon of 720h0m0s (2026-12-20T13:15:02Z)"},
+		{name: "a nanosecond beyond the horizon is not", answer: returned(horizon.Add(1)), outcome: BeyondHorizon, reason: "the horizon of 30d (2026-12-20T13:15:02Z)"},
 		{name: "the year 9999 is beyond", answer: returned(time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC)), outcome: BeyondHorizon, reason: "10000-01-01"},
 		{name: "the end of time is beyond or over", answer: returned(time.Unix(1<<62, 0)), outcome: BeyondHorizon},
 		{name: "a horizon of its own", guards: Guards{Horizon: time.Hour}, answer: returned(at("14:15:03")), outcome: BeyondHorizon},

@@ -128,8 +128,8 @@ func NewPending(grid slots.Grid, guards Guards, job NewJob, now time.Time) (Futu
 func Place(grid slots.Grid, horizon time.Duration, jobExec string, dueAt, now time.Time) (due, slot time.Time, err error) {
 	due = slots.RoundUp(dueAt)
 	if limit := now.Add(horizon); due.After(limit) {
-		return due, slot, fmt.Errorf("%w: a check of job_exec %s cannot be due at %s: with a horizon of %s the latest time is %s",
-			ErrBeyondHorizon, jobExec, slots.Stamp(due), horizon, slots.Stamp(limit))
+		return due, slot, fmt.Errorf("%w: a check of job_exec %s cannot be due at %s: with a horizon of %s (guards.horizon, or that of the job_exec) the latest time is %s",
+			ErrBeyondHorizon, jobExec, slots.Stamp(due), slots.Short(horizon), slots.Stamp(limit))
 	}
 	if due.Before(EarliestDue) {
 		due = EarliestDue

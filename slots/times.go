@@ -1,6 +1,8 @@
 package slots
 
 import (
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -30,6 +32,22 @@ func RoundUp(t time.Time) time.Time {
 
 // Stamp writes a time for people, in UTC.
 func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// Short writes a duration as people do: 1h for 1h0m0s, 30d for 720h0m0s.
+func Short(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d != 0 && d%day == 0 && d > day {
+		return strconv.FormatInt(int64(d/day), 10) + "d"
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
 
 // OverdueBefore is the first moment whose slots are not swept yet: those before the current one and older than the grace,
 // so that a timer a few seconds late keeps its own slot.

@@ -32,3 +32,15 @@ func TestTheSweeperTakesSlotsBeforeTheCurrentOneAndOlderThanTheGrace(t *testing.
 		}
 	}
 }
+
+func TestShortDuration(t *testing.T) {
+	const day = 24 * time.Hour
+	for d, want := range map[time.Duration]string{
+		0: "0s", time.Millisecond: "1ms", 2 * time.Second: "2s", time.Minute: "1m", 90 * time.Second: "1m30s", time.Hour: "1h",
+		90 * time.Minute: "1h30m", day: "24h", 2 * day: "2d", 3660 * day: "3660d", 10 * time.Minute: "10m", 20 * time.Hour: "20h",
+	} {
+		if got := slots.Short(d); got != want {
+			t.Errorf("%v is %s, want %s", d, got, want)
+		}
+	}
+}

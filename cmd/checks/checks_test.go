@@ -43,7 +43,7 @@ func TestInsertGetRescheduleCancel(t *testing.T) {
 			}
 		}
 		r.Execute(append(insert, "--in", "1h", "--on-pending", "error")...).Wants(r.T, cmd.ExitPending, "already pending")
-		r.Execute(append(insert, "--in", "31d")...).Wants(r.T, cmd.ExitUsage, "beyond the horizon", "2026-12-21", "720h")
+		r.Execute(append(insert, "--in", "31d")...).Wants(r.T, cmd.ExitUsage, "beyond the horizon", "2026-12-21", "with a horizon of 30d (guards.horizon, or that of the job_exec)")
 
 		r.Execute("reschedule", "--entity", "order/42", "--exec", "other", "--in", "1h").Wants(r.T, cmd.ExitNotFound, "not pending", "order/42")
 		r.OK("reschedule", "--entity", "order/42", "--exec", "unshipped", "--at", "2026-11-20 17:01")

@@ -50,18 +50,3 @@ func signed(sign string, d time.Duration) time.Duration {
 func notADuration(text string) error {
 	return fmt.Errorf("%s is no duration; want one such as 90s, 15m, 1h30m, 1d12h or 30d", Quote(text))
 }
-
-// Short writes a duration as people do: 1h for 1h0m0s, 30d for 720h0m0s.
-func Short(d time.Duration) string {
-	if d != 0 && d%Day == 0 && d > Day {
-		return strconv.FormatInt(int64(d/Day), 10) + "d"
-	}
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}

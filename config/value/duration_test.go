@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"prescient/slots"
 )
 
 func TestParseDuration(t *testing.T) {
@@ -52,17 +54,6 @@ func TestParseDuration(t *testing.T) {
 	}
 }
 
-func TestShortDuration(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0s", time.Millisecond: "1ms", 2 * time.Second: "2s", time.Minute: "1m", 90 * time.Second: "1m30s", time.Hour: "1h",
-		90 * time.Minute: "1h30m", Day: "24h", 2 * Day: "2d", 3660 * Day: "3660d", 10 * time.Minute: "10m", 20 * time.Hour: "20h",
-	} {
-		if got := Short(d); got != want {
-			t.Errorf("%v is %s, want %s", d, got, want)
-		}
-	}
-}
-
 func FuzzParseDuration(f *testing.F) {
 	for _, text := range []string{"0", "90s", "1h30m", "30d", "1d12h", "-1d12h", "1.5h", "106751d23h47m16.854775807s", "1d-5h", ""} {
 		f.Add(text)
@@ -81,7 +72,7 @@ func FuzzParseDuration(f *testing.F) {
 		if again, err := ParseDuration(got.String()); err != nil || again != got {
 			t.Fatalf("%q is %s, which is read as %s, %v", text, got, again, err)
 		}
-		if written := Short(got); got >= 0 {
+		if written := slots.Short(got); got >= 0 {
 			if again, err := ParseDuration(written); err != nil || again != got {
 				t.Fatalf("%q is shown as %s, which is read as %s, %v", text, written, again, err)
 			}

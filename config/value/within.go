@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"prescient/slots"
 )
 
 // RangeError is the error of a number or a duration that is out of its bounds: its text begins with what was given.
@@ -33,11 +35,11 @@ func numbers(least, most int) string {
 func durations(least, most time.Duration) string {
 	switch {
 	case most < math.MaxInt64:
-		return fmt.Sprintf("%s to %s are allowed", Short(least), Short(most))
+		return fmt.Sprintf("%s to %s are allowed", slots.Short(least), slots.Short(most))
 	case least == 0:
 		return "0s and positive times are allowed"
 	case least > 1:
-		return "at least " + Short(least) + " are allowed"
+		return "at least " + slots.Short(least) + " are allowed"
 	}
 	return "positive times are allowed"
 }

@@ -43,7 +43,7 @@ var layers = []layer{
 	{"sql/migrate", []string{"sql"}},
 	{"sql/rights", nil},
 	{"config", []string{"slots", "prescient", "config/value", "jobs/command/variable"}}, // one rule for what a command may be given
-	{"config/value", []string{"prescient/connect/hostlist"}},
+	{"config/value", []string{"slots", "prescient/connect/hostlist"}},
 	{"prescient/connect/hostlist", nil},
 	{"prescient", []string{"slots"}},
 	{"prescient/internal/bell", nil},

@@ -67,25 +67,13 @@ func OpenTables(ctx context.Context, db prescient.DB, prefix string, resolution 
 		return Tables{}, unfinishedReslot(stored, time.Duration(goesTo)*time.Second)
 	}
 	if resolution != 0 && resolution != stored {
-		return Tables{}, fmt.Errorf("%w: the tables have %s, not %s; set slots.resolution to %[2]s", prescient.ErrResolution, short(stored), short(resolution))
+		return Tables{}, fmt.Errorf("%w: the tables have %s, not %s; set slots.resolution to %[2]s", prescient.ErrResolution, slots.Short(stored), slots.Short(resolution))
 	}
 	if err := t.HasSchema(schema); err != nil {
 		return Tables{}, err
 	}
 	t.Grid, err = slots.NewGrid(stored)
 	return t, err
-}
-
-// short leaves out the parts of a duration that are 0: 15m.
-func short(d time.Duration) string {
-	text := d.String()
-	if d%time.Minute == 0 {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if d%time.Hour == 0 {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
 
 // HasSchema refuses tables that lack migrations; zero is the version of a first migration that was broken off. Tables that are ahead are
@@ -114,5 +102,5 @@ func (t *Tables) Fill(statement string, pairs ...string) string {
 // unfinishedReslot is the error of whoever starts meanwhile.
 func unfinishedReslot(from, to time.Duration) error {
 	return fmt.Errorf("%w from %s to %s, and nothing runs meanwhile. Run reslot --resolution %[3]s: it waits where another reslot is still running, and ends one that was interrupted. "+
-		"Then set slots.resolution to %[3]s", prescient.ErrReslotting, short(from), short(to))
+		"Then set slots.resolution to %[3]s", prescient.ErrReslotting, slots.Short(from), slots.Short(to))
 }
