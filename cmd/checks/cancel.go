@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/prescient"
+	"prescient/sql/migrate"
 )
 
 // Cancel returns the command cancel.
@@ -41,8 +43,11 @@ func cancel(cmd *cobra.Command, prog *program.Program, entity string, execs []st
 	}
 	return prog.Connect(cmd, func(s *program.Session) error {
 		cancelled, err := s.Client.Cancel(cmd.Context(), s.DB, e, execs...)
+		if err = s.Explain(err); errors.Is(err, migrate.ErrHeld) {
+			err = fmt.Errorf("nothing was cancelled: %w", err)
+		}
 		if err != nil {
-			return s.Explain(err)
+			return err
 		}
 		err = output.Answer(cmd.OutOrStdout(), prog.JSON, map[string]int{"cancelled": cancelled}, "cancelled %d of %s", cancelled, e.String())
 		if err != nil || cancelled > 0 {

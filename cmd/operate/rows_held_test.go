@@ -70,3 +70,22 @@ func TestACommandThatMeetsLockedRowsSaysWhoHasThem(t *testing.T) {
 		})
 	}
 }
+
+// Who may not see who holds the rows is told that nothing was done, and how to find out.
+func TestWhoMayNotSeeWhoHasRowsIsToldWhatShows(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		r.Needs(rig.WaitingDDL)
+		r.OK("migrate")
+		r.OK("insert", "--entity", "order/1", "--exec", "x", "--in", "1h")
+		tx, err := servertest.Open(t, r.Account("app"), "").BeginTx(r.Context(), nil)
+		r.Must(err)
+		defer tx.Rollback()
+		_, err = tx.Exec("SELECT * FROM future_job FOR UPDATE")
+		r.Must(err)
+		args := []string{"cancel", "--entity", "order/1"}
+		env := r.EnvironmentOf(args)
+		env["PRESCIENT_DSN"] = r.Account("oncall")
+		rig.Execute(r.Context(), r.Options, env, "", args...).Wants(t, cmd.ExitHeld, "nothing was cancelled: ", "somebody has rows locked; ", "). Run this again: while it waits, ",
+			" blocking says by whom, to an account that may see that")
+	})
+}

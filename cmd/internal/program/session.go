@@ -225,7 +225,11 @@ func (s *Session) Explain(err error) error {
 	case exit.Unreachable(err):
 		return fmt.Errorf("database %s: %w", s.Config.DSN, err)
 	}
-	return migrate.Schema{Prefix: s.Config.TablePrefix}.RowsHeld(context.Background(), s.DB, err)
+	err = migrate.Schema{Prefix: s.Config.TablePrefix}.RowsHeld(context.Background(), s.DB, err)
+	if held := new(migrate.HeldError); errors.As(err, &held) && held.Rows && held.Lacks != "" {
+		return fmt.Errorf("%w. Run this again: while it waits, %s blocking says by whom, to an account that may see that", err, s.Program.Name)
+	}
+	return err
 }
 
 // rolesWith names the roles that have the right for want of which an error came.
