@@ -36,8 +36,8 @@ frozen, or is cut off from the database. It is listed for %[3]s more, unless one
 Timers that call run or sweep are listed between their calls, too. One is dead where it did not come for its next slot, or was silent for
 twice as long as there is between its sweeps, and %[2]s passed since. Timers that serve the same slots are one; its host is that of the last.
 
-busy is the share of worker.concurrency that was in use between the last two heartbeats of the agent, load that of its host in the
-last minute.
+busy is the share of worker.concurrency that was in use between the last two heartbeats of the agent, host load that of its host in
+the last minute. What stands in parentheses is what a dead agent said last.
 
 --pools lists the pools of long runs instead: how many live agents serve each, how many places they have, how many runs of it agents have,
 and how many wait for one, for how long.`, agent.Every, agent.DeadAfter, agent.ForgottenAfter),
@@ -99,7 +99,7 @@ func again(cmd *cobra.Command, prog *program.Program, watch bool, look func(ctx 
 const clearScreen = "\x1b[H\x1b[2J"
 
 var agentColumns = []output.Column{{Title: "agent"}, {Title: "kind"}, {Title: "state"}, {Title: "seen"}, {Title: "host"}, {Title: "pid", Right: true}, {Title: "version"}, {Title: "serves"},
-	{Title: "pools"}, {Title: "busy", Right: true}, {Title: "long runs", Right: true}, {Title: "load", Right: true}, {Title: "memory", Right: true}}
+	{Title: "pools"}, {Title: "busy", Right: true}, {Title: "long runs", Right: true}, {Title: "host load", Right: true}, {Title: "memory", Right: true}}
 
 func agentCells(a agent.Known) []string {
 	var pools []string
@@ -110,9 +110,23 @@ func agentCells(a agent.Known) []string {
 	if a.Load != nil {
 		load = fmt.Sprintf("%.2f", *a.Load)
 	}
-	return []string{words.Clean(a.Name), words.Clean(string(a.Kind)), string(a.State), a.Silent.Truncate(time.Second).String() + " ago", words.Clean(a.Host), fmt.Sprint(a.PID),
-		words.Clean(a.Version), words.Clean(a.Assignment), words.Clean(strings.Join(pools, ",")), fmt.Sprintf("%.0f%%", 100*a.Busy), fmt.Sprint(a.LongRuns), load,
-		fmt.Sprintf("%.0f MB", float64(a.MemoryBytes)/1e6)}
+	serves := words.Clean(a.Assignment)
+	if a.Kind == agent.Sweep {
+		serves = "overdue slots"
+	}
+	state, did := string(a.State), []string{fmt.Sprintf("%.0f%%", 100*a.Busy), fmt.Sprint(a.LongRuns), load, fmt.Sprintf("%.0f MB", float64(a.MemoryBytes)/1e6)}
+	if a.State == agent.Dead {
+		if a.DueAt != nil {
+			state += ", did not come"
+		}
+		for i, one := range did {
+			if one != "" {
+				did[i] = "(" + one + ")"
+			}
+		}
+	}
+	return append([]string{words.Clean(a.Name), words.Clean(string(a.Kind)), state, a.Silent.Truncate(time.Second).String() + " ago", words.Clean(a.Host), fmt.Sprint(a.PID),
+		words.Clean(a.Version), serves, words.Clean(strings.Join(pools, ","))}, did...)
 }
 
 var poolColumns = []output.Column{{Title: "pool"}, {Title: "agents", Right: true}, {Title: "places", Right: true}, {Title: "running", Right: true},

@@ -50,7 +50,10 @@ func TestADeadTimerIsFoundThoughASweepDoesItsWork(t *testing.T) {
 		if all := agents(r); len(all) != 3 || dead != 1 {
 			r.Errorf("%+v", all)
 		}
-		r.Says(r.OK("agents"), "run", "sweep", "share 1/2", "dead")
+		r.Says(r.OK("agents"), "run", "sweep", "share 1/2", "dead, did not come", "overdue slots")
+		if said := r.OK("agents"); strings.Count(said, "(0%)") != dead {
+			r.Errorf("what the dead one said last is not told apart:\n%s", said)
+		}
 
 		// It is back; a sweep that stopped is found, too.
 		r.At("11:30:01")
