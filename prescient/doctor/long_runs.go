@@ -19,9 +19,30 @@ const (
 type longRun struct {
 	ID        string `db:"id"`
 	Kind      string `db:"kind"`
+	JobExec   string `db:"job_exec"`
+	Pool      string `db:"pool"` // empty for none, and where its check was not met yet
 	Agent     string `db:"agent"`
 	Takeovers int    `db:"takeovers"`
 	Reason    string `db:"reason"`
+}
+
+// what says what it calls, in which pool, and what is wrong with it.
+func (r longRun) what() string {
+	text := "job_exec " + r.JobExec
+	if r.Pool != "" {
+		text += ", pool " + r.Pool
+	}
+	switch {
+	case r.Kind == "left" && r.Agent == "":
+		text += ", its worker stopped and handed it on"
+	case r.Kind == "left":
+		text += ", last held by " + r.Agent
+	case r.Kind == "takeovers":
+		text += fmt.Sprintf(", taken over %d times, now held by %s", r.Takeovers, r.Agent)
+	case r.Kind == "checkpoint":
+		text += ", " + r.Reason
+	}
+	return text
 }
 
 // examineLongRuns looks for long runs that nobody goes on with, that wait for long, or that do not get on.
@@ -36,21 +57,10 @@ func (l *look) examineLongRuns(ctx context.Context) {
 	l.rows(ctx, &waiting, "operate/long_waits", l.now, soon, longRunProbe, wait, wait, prescient.AllExecs, longRunProbe)
 	of := make(map[string][]faulty)
 	for _, run := range append(known, waiting...) {
-		one := faulty{ID: run.ID}
-		switch run.Kind {
-		case "left":
-			if one.Reason = "its worker stopped and handed it on"; run.Agent != "" {
-				one.Reason = "last held by " + run.Agent
-			}
-		case "takeovers":
-			one.Reason = fmt.Sprintf("%d times, now held by %s", run.Takeovers, run.Agent)
-		case "checkpoint":
-			one.Reason = run.Reason
-		}
-		of[run.Kind] = append(of[run.Kind], one)
+		of[run.Kind] = append(of[run.Kind], faulty{run.ID, run.what()})
 	}
 	l.sayOf(of["left"], bad("long_runs", "Nobody goes on with long runs whose leases are over",
-		"Start a worker that has registered their job_execs and has a place in their pools (worker.pools). `agents --pools` says where runs wait and no place is free."))
+		"Start a worker that has registered these job_execs and, where a pool is named, has a place in it (worker.pools). `agents --pools` says where runs wait and no place is free."))
 	l.sayOf(of["waiting"], warn("long_runs.waiting", fmt.Sprintf("Long runs that were due %s ago or earlier wait for a place, or for the run before them", l.now.Sub(wait)),
 		"Do nothing if `roll-forward` has just moved these runs. Else start more workers, give them more places, or see why the other runs take so long."))
 	l.sayOf(of["takeovers"], warn("long_runs.takeovers", "Long runs were taken over more than once, from workers that died or did not renew their leases",

@@ -40,7 +40,7 @@ func TestADoctorNamesLongRunsThatDoNotGetOn(t *testing.T) {
 		}
 		r.Exec("DELETE FROM p_job_pause")
 		run("left", "12:15", "allocated_until = '2026-11-20 11:30:00'")
-		run("handed", "12:15", "allocated_until = '2026-11-20 11:30:00', agent = ''")
+		run("handed", "12:15", "allocated_until = '2026-11-20 11:30:00', agent = '', pool = 'gpu'")
 		run("dies", "12:15", "takeovers = 2")
 		run("large", "12:15", "run.allocated_until = NULL, last_error = 'checkpoint too long: 70000 bytes; at most 65536 are allowed'")
 		run("queued", "12:15", "run.allocated_until = NULL, run.started_at = NULL, agent = ''")
@@ -48,12 +48,12 @@ func TestADoctorNamesLongRunsThatDoNotGetOn(t *testing.T) {
 		run("called", "12:15", "") // no long run: its answer was a time that was over already
 		r.Exec("UPDATE p_future_job SET check_count = 1 WHERE entity_key = 'called'")
 		found := look("12:04")
-		wantFinding(t, found, "long_runs", SeverityBad, `"report/left" (last held by w1)`)
-		wantFinding(t, found, "long_runs", SeverityBad, `"report/handed" (its worker stopped and handed it on)`)
-		wantFinding(t, found, "long_runs.takeovers", SeverityWarn, `"report/dies" (2 times, now held by w1)`)
-		wantFinding(t, found, "long_runs.checkpoint", SeverityWarn, `"report/large" (checkpoint too long: 70000 bytes`)
-		wantFinding(t, found, "long_runs.waiting", SeverityWarn, `"report/queued"`)
-		wantFinding(t, found, "long_runs.waiting", SeverityWarn, `"report/no place"`)
+		wantFinding(t, found, "long_runs", SeverityBad, `"report/left" (job_exec export, last held by w1)`)
+		wantFinding(t, found, "long_runs", SeverityBad, `"report/handed" (job_exec export, pool gpu, its worker stopped and handed it on)`)
+		wantFinding(t, found, "long_runs.takeovers", SeverityWarn, `"report/dies" (job_exec export, taken over 2 times, now held by w1)`)
+		wantFinding(t, found, "long_runs.checkpoint", SeverityWarn, `"report/large" (job_exec export, checkpoint too long: 70000 bytes`)
+		wantFinding(t, found, "long_runs.waiting", SeverityWarn, `"report/queued" (job_exec export)`)
+		wantFinding(t, found, "long_runs.waiting", SeverityWarn, `"report/no place" (job_exec export)`)
 		for _, f := range found {
 			if strings.Contains(f.Text, "report/runs") || strings.Contains(f.Text, "report/called") {
 				t.Errorf("%+v", f)

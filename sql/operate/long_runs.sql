@@ -8,8 +8,8 @@ SELECT COALESCE(CONCAT(some.schedule_id, '-', some.occurrence), CONCAT(job.entit
        WHEN job.last_error LIKE '%checkpoint too long%' THEN 'checkpoint'
        WHEN some.takeovers > 1 THEN 'takeovers'
        ELSE 'waiting' END AS kind,
-  some.agent AS agent, some.takeovers AS takeovers, COALESCE(job.last_error, '') AS reason
-FROM (SELECT job_key, schedule_id, occurrence, agent,
+  job.job_exec AS job_exec, some.pool AS pool, some.agent AS agent, some.takeovers AS takeovers, COALESCE(job.last_error, '') AS reason
+FROM (SELECT job_key, schedule_id, occurrence, agent, pool,
         COALESCE(allocated_until < ? OR allocated_until > UTC_TIMESTAMP(6) + INTERVAL 1 HOUR, 0) AS lapsed, started_at, takeovers, due_at
       FROM {prefix}long_run FORCE INDEX (ended_at)
       WHERE ended_at IS NULL ORDER BY ended_at, job_key LIMIT ?) some

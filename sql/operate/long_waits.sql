@@ -4,7 +4,8 @@
 -- Index: PRIMARY of future_job, at most the first limit's entries; PRIMARY of long_run and of job_pause, one and two entries each.
 -- Locks: none.
 -- 1: first slot, 2: last slot, 3: how many rows are looked at, 4: due before, 5: inserted before, 6: all job_execs, 7: limit
-SELECT CONCAT(some.entity_name, '/', some.entity_key) AS id, 'waiting' AS kind, '' AS agent, 0 AS takeovers, '' AS reason
+SELECT CONCAT(some.entity_name, '/', some.entity_key) AS id, 'waiting' AS kind, some.job_exec AS job_exec, '' AS pool, '' AS agent,
+  0 AS takeovers, '' AS reason
 FROM (SELECT entity_name, entity_key, job_exec, job_key, due_at, inserted_at, check_count, error_count, put_off_count
       FROM {prefix}future_job FORCE INDEX (PRIMARY)
       WHERE next_check_at > ? AND next_check_at <= ? ORDER BY next_check_at, job_key LIMIT ?) some
