@@ -265,14 +265,14 @@ func (c *comparison) compareObject(ctx context.Context, o Object) error {
 	again := c.remake(o)
 	// No entity has a name as long as this.
 	switch err := c.try(ctx, "CALL "+o.Name+"(REPEAT('-', 255)"+strings.Repeat(", '-'", o.parameters()-1)+")"); {
-	case refused(err, errNoSuchProcedure), !seen && refused(err, errRoutineDenied) && c.mayReadRoutines(ctx):
+	case refused(err, errNoSuchName), !seen && refused(err, errRoutineDenied) && c.mayReadRoutines(ctx):
 		c.damage(DamagedProcedure, o.Name, "", "the procedure "+o.Name+" is missing", "", again...)
 		c.found.Damages[len(c.found.Damages)-1].gone = true
-	case refused(err, errNoSuchDefiner):
+	case refused(err, errNoDefiner):
 		c.damage(DamagedDefiner, o.Name, "", fmt.Sprintf("the procedure %s runs with the rights of an account that is not there any more: each CALL fails (%v)", o.Name, plainly(err)), "", again...)
 	case !seen && refused(err, errRoutineDenied):
 		c.found.Hidden = append(c.found.Hidden, o.Name)
-	case refused(err, errRoutineDenied, errTableDenied, errColumnDenied, errAccessDenied) && !c.ours(ctx, err):
+	case refused(err, errRoutineDenied, errTableDenied, errColumnDenied, errDatabaseDenied) && !c.ours(ctx, err):
 		c.damage(DamagedDefiner, o.Name, "", fmt.Sprintf("the procedure %s runs with the rights of an account that lacks some: each CALL fails (%v)", o.Name, plainly(err)),
 			"repair grants nothing: give that account the rights of the owner, as `grants --role owner` prints them; or drop the procedure and repair it as the owner")
 	case refused(err, errArguments), seen && text != "" && body(text) != body(o.Create):

@@ -8,6 +8,6 @@
 //
 // [Up] is run again, and goes on with the first migration that is not noted as applied: DDL commits by itself, so each can be repeated. A
 // second one at the same time waits a minute, then ends with [ErrLocked]. Tables of another resolution are left alone ([ErrResolution]).
-// A program whose migrations are missing does not start; one whose tables are ahead does. A table that somebody has open is tried for
-// a while, then named with its holder ([HeldError]). What is cancelled is ended on the server too ([DDL]).
+// A table that somebody has open is tried for a while, then named with its holder ([HeldError]). What is cancelled is ended on the
+// server too ([DDL]).
 package migrate

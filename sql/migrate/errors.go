@@ -10,7 +10,7 @@ import (
 // Numbers of the servers' errors that matter here.
 const (
 	errCheckRead           = 1020
-	errAccessDenied        = 1044
+	errDatabaseDenied      = 1044
 	errNoSuchColumn        = 1054
 	errDuplicateColumn     = 1060
 	errDuplicateIndex      = 1061
@@ -21,15 +21,15 @@ const (
 	errUnknownVariable     = 1193
 	errLockWaitTimeout     = 1205
 	errDeadlock            = 1213
-	errNeedsPrivilege      = 1227
+	errAccessDenied        = 1227
 	errWrongValue          = 1231
 	errWrongDate           = 1292
-	errNoSuchProcedure     = 1305
+	errNoSuchName          = 1305
 	errArguments           = 1318
 	errViewAccessDenied    = 1345
 	errInvalidView         = 1356
 	errRoutineDenied       = 1370
-	errNoSuchDefiner       = 1449
+	errNoDefiner           = 1449
 	errTransactionRollback = 3101
 	errNoWait              = 3572
 	errCheckMySQL          = 3819

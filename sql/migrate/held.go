@@ -130,7 +130,7 @@ func whoHolds(ctx context.Context, db text.Querier, names []string) *HeldError {
 		{"operate/holders", "SELECT ON performance_schema.*"}, {"operate/open_transactions", "PROCESS ON *.*"},
 	} {
 		list, err := holders(ctx, db, one.name, strings.Join(quoted, ", "))
-		if refused(err, errTableDenied, errAccessDenied, errNeedsPrivilege) {
+		if refused(err, errTableDenied, errDatabaseDenied, errAccessDenied) {
 			lacks = append(lacks, one.right)
 		}
 		if len(list) > 0 {

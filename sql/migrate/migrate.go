@@ -79,7 +79,7 @@ func stopped(p *goose.PartialError) error {
 
 // ofSystemUser says why MySQL refuses to drop or replace a procedure or a view; empty for every other error.
 func ofSystemUser(err error) string {
-	if refused(err, errNeedsPrivilege) && strings.Contains(err.Error(), "SYSTEM_USER") {
+	if refused(err, errAccessDenied) && strings.Contains(err.Error(), "SYSTEM_USER") {
 		return "what it replaces was made by an account with the right SYSTEM_USER, such as root, and MySQL lets no other replace that"
 	}
 	return ""

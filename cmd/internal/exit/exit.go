@@ -102,13 +102,30 @@ func Code(err error) int {
 	return CodeFailure
 }
 
-// refusals are the servers' errors for a connection that they do not take: too many, no such user, database or right,
-// blocked host, shutting down, not ready, not encrypted.
-var refusals = map[uint16]bool{1040: true, 1044: true, 1045: true, 1047: true, 1049: true, 1053: true, 1129: true,
-	1130: true, 1203: true, 1226: true, 1698: true, 3118: true, errInsecure: true}
+// Numbers of the servers' errors that have exit codes.
+const (
+	errTooManyConnections       = 1040
+	errDatabaseDenied           = 1044
+	errUserDenied               = 1045
+	errUnknownCommand           = 1047
+	errNoDatabase               = 1049
+	errServerShutdown           = 1053
+	errHostBlocked              = 1129
+	errHostDenied               = 1130
+	errTableDenied              = 1142
+	errColumnDenied             = 1143
+	errTooManyConnectionsOfUser = 1203
+	errUserLimit                = 1226
+	errRoutineDenied            = 1370
+	errUserDeniedPassword       = 1698
+	errUserLocked               = 3118
+	errInsecure                 = 3159 // the connection is not encrypted but has to be
+	errTiDBDenied               = 8121
+)
 
-// errInsecure is the servers' error for a connection that is not encrypted but has to be.
-const errInsecure = 3159
+// refusals are those for a connection that a server does not take.
+var refusals = []uint16{errTooManyConnections, errDatabaseDenied, errUserDenied, errUnknownCommand, errNoDatabase, errServerShutdown, errHostBlocked,
+	errHostDenied, errTooManyConnectionsOfUser, errUserLimit, errUserDeniedPassword, errUserLocked, errInsecure}
 
 // Unreachable says whether an error means that there is no working connection.
 func Unreachable(err error) bool {
@@ -117,7 +134,7 @@ func Unreachable(err error) bool {
 	var file *fs.PathError
 	switch {
 	case errors.As(err, &server):
-		return refusals[server.Number]
+		return slices.Contains(refusals, server.Number)
 	case errors.As(err, &file): // its errno would pass for a net.Error
 		return false
 	case errors.As(err, &network), errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, mysql.ErrNoTLS), errors.Is(err, connect.ErrNotTrusted),
@@ -131,7 +148,7 @@ func Unreachable(err error) bool {
 // denied.
 func IsInsecure(err error) bool {
 	var server *mysql.MySQLError
-	return errors.As(err, &server) && (server.Number == errInsecure || server.Number == 1045)
+	return errors.As(err, &server) && (server.Number == errInsecure || server.Number == errUserDenied)
 }
 
 // deniedText is what the servers say of a right that is missing: on a table, on a column or on a routine, of which MariaDB names the
@@ -159,5 +176,5 @@ func Denied(err error) (right, name, column string, is bool) {
 // IsDenied says whether a server refused a statement since the account lacks the right: to a table, a column or a procedure.
 func IsDenied(err error) bool {
 	var server *mysql.MySQLError
-	return errors.As(err, &server) && slices.Contains([]uint16{1142, 1143, 1370, 8121}, server.Number)
+	return errors.As(err, &server) && slices.Contains([]uint16{errTableDenied, errColumnDenied, errRoutineDenied, errTiDBDenied}, server.Number)
 }

@@ -61,8 +61,8 @@ const (
 	allStarts  = "SELECT schedule, tag, token, agent, first, at FROM {prefix}starts ORDER BY at, token"
 	lastClaims = "SELECT slot, bucket, buckets, token, worker, COALESCE(started_at, slot) FROM {prefix}slot_run WHERE token > 0"
 
-	errNoTable           = 1146
-	errTriggerDenied     = 1142
+	errNoSuchTable       = 1146
+	errTableDenied       = 1142
 	errTriggerNeedsSuper = 1419 // while there is a binlog, and log_bin_trust_function_creators is off
 )
 
@@ -78,7 +78,7 @@ func Watch(ctx context.Context, db *sql.DB, prefix string) error {
 	}
 	for _, statement := range []string{createClaims, noteClaims, createStarts, noteFirstStarts, noteStarts} {
 		_, err := db.ExecContext(ctx, strings.ReplaceAll(statement, "{prefix}", prefix))
-		if refusedWith(err, errTriggerDenied, errTriggerNeedsSuper) {
+		if refusedWith(err, errTableDenied, errTriggerNeedsSuper) {
 			_, err = db.ExecContext(ctx, "DROP TABLE IF EXISTS "+prefix+"claims, "+prefix+"starts")
 		}
 		if err != nil {
@@ -97,7 +97,7 @@ func readClaims(ctx context.Context, db *sql.DB, prefix string) (list []Claim, a
 		return err
 	}
 	err = each(ctx, db, strings.ReplaceAll(allClaims, "{prefix}", prefix), scan)
-	if refusedWith(err, errNoTable) {
+	if refusedWith(err, errNoSuchTable) {
 		return list, false, each(ctx, db, strings.ReplaceAll(lastClaims, "{prefix}", prefix), scan)
 	}
 	return list, true, err
@@ -111,7 +111,7 @@ func readStarts(ctx context.Context, db *sql.DB, prefix string) (list []Start, e
 		list = append(list, s)
 		return err
 	})
-	if refusedWith(err, errNoTable) {
+	if refusedWith(err, errNoSuchTable) {
 		return nil, nil
 	}
 	return list, err
