@@ -93,6 +93,7 @@ var rights = []struct {
 	{"UPDATE p_schedule SET id = id", []string{"app", "app-reschedule", "worker", "owner"}}, // ON DUPLICATE KEY UPDATE of MariaDB asks for it
 	{"UPDATE p_schedule SET last_started_at = last_started_at", []string{"worker", "owner"}},
 	{"INSERT INTO p_schedule (id, crontabs, job_exec, last_started_at) VALUES (UUID(), '0 * * * *', 'a', UTC_TIMESTAMP(6))", []string{"worker", "owner"}},
+	{"INSERT INTO p_schedule (id, crontabs, job_exec, is_long, pool) VALUES (UUID(), '0 * * * *', 'a', 1, 'gpu')", []string{"app-sql", "app", "app-reschedule", "worker", "owner"}},
 	{"DELETE FROM p_schedule_deleted WHERE id = 'nothing'", []string{"owner"}},
 	{"SELECT COUNT(*), MAX(after_change) FROM p_audit_log", []string{"analyst", "operator", "worker", "owner"}},
 	{"UPDATE p_audit_log SET reason = reason", []string{"owner"}},
@@ -265,6 +266,14 @@ func TestTheRoleAppSQLInsertsAndCancelsInPlainSQL(t *testing.T) {
 		if left := r.Pending(); len(left) != 1 || !left[0].NextCheckAt.Equal(rig.At("14:15")) || len(r.History()) != 1 {
 			t.Errorf("%+v, %d in history", left, len(r.History()))
 		}
+	})
+}
+
+// In both dialects.
+func TestTheRoleAppSQLNamesThePoolOfASchedule(t *testing.T) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
+		_, err := r.As("app-sql", time.Time{}).ExecContext(t.Context(), "INSERT INTO p_schedule (id, crontabs, job_exec, is_long, pool) VALUES ('a', '0 * * * *', 'export', 1, 'gpu')")
+		r.Must(err)
 	})
 }
 
