@@ -43,6 +43,7 @@
 //
 //	agent        a process that stays up under one name
 //	worker       the part of it that runs slots; its assignment says which
+//	runner       the part of it that has its long runs
 //	slot run     what executes the checks of a slot; a sweep runs slots that are over
 //	bucket       a range of job_key in a slot, which a worker holds
 //	ledger       slot_run, a row a bucket; its counts are the books

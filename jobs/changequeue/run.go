@@ -163,13 +163,13 @@ type Func func(ctx context.Context, changes []Change) error
 // handle calls the function for some changes, and has the position behind them saved.
 type handle func(ctx context.Context, run *longrun.Run, changes []Change, save longrun.Effect) error
 
-// RegisterTx registers the queue with a function that works in the queue's transaction. The pool of the agent has to be on the server
+// RegisterTx registers the queue with a function that works in the queue's transaction. The pool of the runner has to be on the server
 // that has the effects.
-func (q *Queue) RegisterTx(agent *longrun.Runner, registry *prescient.Registry, fn TxFunc) error {
+func (q *Queue) RegisterTx(runner *longrun.Runner, registry *prescient.Registry, fn TxFunc) error {
 	if fn == nil {
 		return fmt.Errorf("changequeue %s: %w: there is no function", q.options.Name, prescient.ErrInvalid)
 	}
-	return q.register(agent, registry, func(ctx context.Context, run *longrun.Run, changes []Change, save longrun.Effect) error {
+	return q.register(runner, registry, func(ctx context.Context, run *longrun.Run, changes []Change, save longrun.Effect) error {
 		return run.SaveTx(ctx, func(ctx context.Context, tx *sqlx.Tx) ([]byte, error) {
 			if err := fn(ctx, tx, changes); err != nil {
 				return nil, err
@@ -180,11 +180,11 @@ func (q *Queue) RegisterTx(agent *longrun.Runner, registry *prescient.Registry, 
 }
 
 // Register registers the queue with a function whose effects are elsewhere.
-func (q *Queue) Register(agent *longrun.Runner, registry *prescient.Registry, fn Func) error {
+func (q *Queue) Register(runner *longrun.Runner, registry *prescient.Registry, fn Func) error {
 	if fn == nil {
 		return fmt.Errorf("changequeue %s: %w: there is no function", q.options.Name, prescient.ErrInvalid)
 	}
-	return q.register(agent, registry, func(ctx context.Context, run *longrun.Run, changes []Change, save longrun.Effect) error {
+	return q.register(runner, registry, func(ctx context.Context, run *longrun.Run, changes []Change, save longrun.Effect) error {
 		if err := fn(ctx, changes); err != nil {
 			return err
 		}
@@ -192,8 +192,8 @@ func (q *Queue) Register(agent *longrun.Runner, registry *prescient.Registry, fn
 	})
 }
 
-func (q *Queue) register(agent *longrun.Runner, registry *prescient.Registry, do handle) error {
-	return agent.Register(registry, q.options.Name, func(ctx context.Context, run *longrun.Run) (*time.Time, error) {
+func (q *Queue) register(runner *longrun.Runner, registry *prescient.Registry, do handle) error {
+	return runner.Register(registry, q.options.Name, func(ctx context.Context, run *longrun.Run) (*time.Time, error) {
 		next, err := q.run(ctx, run, do)
 		if err != nil {
 			return nil, fmt.Errorf("changequeue %s: %w", q.options.Name, err)

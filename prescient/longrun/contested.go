@@ -16,5 +16,5 @@ func contested(err error) bool {
 }
 
 // contestedFor is for how long the starts of some claims, all together, are tried again that somebody's locks are in the way of. What is
-// contested for longer is given back for contestedWait: else a few such runs would keep an agent from all others.
+// contested for longer is put off for contestedWait: else a few such runs would keep an agent from all others.
 const contestedFor, contestedWait = 250 * time.Millisecond, time.Second

@@ -21,8 +21,8 @@
 //
 // # The app wins
 //
-// A check that the app cancels, replaces or reschedules during its run stands as the app left it. At the next renewal the context of the call ends with
-// [ErrDropped], and its answer is thrown away. The new check begins without the checkpoint.
+// A check that the app cancels, replaces or reschedules during its run stands as the app left it. At the next renewal, after a third of the lease at most, the
+// context of the call ends with [ErrDropped], and its answer is thrown away. The new check begins without the checkpoint.
 //
 // To an insert the check of a run under way is pending: replace it where the run may have looked too early.
 //

@@ -20,13 +20,13 @@ import (
 	"prescient/prescient/longrun/internal/claimer"
 )
 
-// Claim implements claimer.Host. What somebody else's locks are in the way of is tried again for a moment, what else passes for half a lease;
+// Claim implements claimer.Caller. What somebody else's locks are in the way of is tried again for a moment, what else passes for half a lease;
 // then it is put off.
-func (h host) Claim(some []claimer.Claim) []claimer.Became {
+func (by caller) Claim(some []claimer.Claim) []claimer.Became {
 	became := make(map[prescient.Key]claimer.Became, len(some))
 	began, wait := time.Now(), store.NewBackOff()
 	for left := some; ; {
-		failed := h.r.claimFree(left, became)
+		failed := by.r.claimFree(left, became)
 		took := time.Since(began)
 		var again, contestedLong, failedLong []claimer.Claim
 		for _, c := range left {
@@ -34,15 +34,15 @@ func (h host) Claim(some []claimer.Claim) []claimer.Became {
 			case err == nil:
 			case contested(err) && took >= contestedFor:
 				contestedLong = append(contestedLong, c)
-			case took >= h.r.options.Lease/2 || !contested(err) && !errno.Passing(err):
-				h.r.options.Log.Warn().Err(err).Str("pool", c.Pool).Msg("a long run could not be started; it is put off")
+			case took >= by.r.options.Lease/2 || !contested(err) && !errno.Passing(err):
+				by.r.options.Log.Warn().Err(err).Str("pool", c.Pool).Msg("a long run could not be started; it is put off")
 				failedLong = append(failedLong, c)
 			default:
 				again = append(again, c)
 			}
 		}
-		h.r.putOff(contestedLong, contestedWait, became)
-		h.r.putOff(failedLong, h.r.options.Lease, became)
+		by.r.putOff(contestedLong, contestedWait, became)
+		by.r.putOff(failedLong, by.r.options.Lease, became)
 		if left = again; len(left) == 0 {
 			break
 		}

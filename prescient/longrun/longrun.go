@@ -42,7 +42,7 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Runner, error) {
 	r := &Runner{options: o, tables: t, execs: make(map[string]*exec), places: newPlaces(o.Capacity, o.Pools), runs: make(map[prescient.Key]*Run), idle: make(chan struct{}), stopped: make(chan struct{}),
 		send:  &store.Sender{DB: db, Timeout: min(store.StatementTime(o.Lease), o.Lease/3), Patience: o.Lease},
 		after: func(d time.Duration, do func()) func() bool { return time.AfterFunc(d, do).Stop }}
-	r.claimer = claimer.New(host{r}, claimer.Options{Agent: o.Name, Lease: o.Lease, Pools: append(slices.Sorted(maps.Keys(o.Pools)), ""), Tables: &r.tables, Send: r.send, Stopped: r.stopped,
+	r.claimer = claimer.New(caller{r}, claimer.Options{Agent: o.Name, Lease: o.Lease, Pools: append(slices.Sorted(maps.Keys(o.Pools)), ""), Tables: &r.tables, Send: r.send, Stopped: r.stopped,
 		WakeUp: o.WakeUp, Log: o.Log})
 	return r, nil
 }

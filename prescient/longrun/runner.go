@@ -49,7 +49,7 @@ type Options struct {
 	Log zerolog.Logger
 }
 
-// Runner is an agent: it calls the functions of long runs. A process needs one, beside its worker. It is for concurrent use.
+// Runner is the part of an agent that has its long runs: it calls their functions. A process needs one, beside its worker. It is for concurrent use.
 type Runner struct {
 	options Options
 	tables  store.Tables
@@ -157,7 +157,7 @@ func (r *Runner) Wait(ctx context.Context) error {
 	}
 }
 
-// Drain ends the agent: it starts nothing more, and hands its runs on. Each goes on until it saves its next checkpoint, or returns;
+// Drain ends the runner: it starts nothing more, and hands its runs on. Each goes on until it saves its next checkpoint, or returns;
 // when ctx ends, their contexts end. It returns once all were handed on or ended, with the error of ctx where it had to end some.
 // What a killed agent leaves is taken over when the lease has lapsed.
 func (r *Runner) Drain(ctx context.Context) error {

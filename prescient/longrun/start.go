@@ -169,7 +169,7 @@ func (m *claims) offer(job prescient.FutureJob, terms Terms, row *known, r rulin
 	return answer
 }
 
-// putOff gives a run back that was claimed, and may not start yet: nobody claims it for a while. The next slot may offer it before that.
+// putOff puts a run off that was claimed, and may not start yet: nobody claims it for a while. The next slot may offer it before that.
 func (m *claims) putOff(job prescient.FutureJob, row *known, awhile time.Duration) {
 	if row.agent != "" && !row.startedAt.IsZero() {
 		row.takeovers++

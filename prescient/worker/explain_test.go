@@ -128,7 +128,7 @@ func sweepStatements(f *rig.Filled) []rig.Explained {
 		{Statement: "sweep/overdue, everything", Query: get("sweep/overdue"), Args: []any{prescient.EarliestDue, f.Slots[49], look.Page}, Reached: rows(rig.BySlot)},
 		{Statement: "sweep/batch_end", Query: get("sweep/batch_end"), Args: []any{f.Slots[rig.BigSlot], first[:], last[:], 999}, Reached: rows(rig.BySlotAndKey)},
 		{Statement: "sweep/others", Query: f.Tables.Fill("sweep/others", "{job_execs}", "?, ?"), Args: []any{f.Slots[rig.BigSlot], "exec1", "exec2"}, Reached: rows(rig.BySlot)},
-		{Statement: "sweep/handed_on", Query: f.Tables.Fill("sweep/handed_on", "{slots}", "?, ?"), Args: []any{f.Slots[rig.BigSlot], f.Slots[rig.BigSlot+1]}, Reached: map[string]string{"p_slot_run": "PRIMARY 5"}},
+		{Statement: "sweep/given_back", Query: f.Tables.Fill("sweep/given_back", "{slots}", "?, ?"), Args: []any{f.Slots[rig.BigSlot], f.Slots[rig.BigSlot+1]}, Reached: map[string]string{"p_slot_run": "PRIMARY 5"}},
 		{Statement: "sweep/keys", Query: get("sweep/keys"), Args: []any{f.Slots[rig.BigSlot], first[:], last[:], 1000}, Reached: rows(rig.BySlotAndKey)},
 	}
 	for _, n := range []int{1, 3, 100, 999, 1000, 1001, 5000} {

@@ -45,7 +45,7 @@ func (w *Worker) Work(ctx context.Context) error {
 	running.Go(func() { w.tellKnown(ctx) })
 	if w.options.Sweep.Every > 0 {
 		running.Go(func() { w.sweepEvery(ctx, &running, cancel) })
-		running.Go(func() { w.watchHandedOn(ctx) })
+		running.Go(func() { w.watchGivenBack(ctx) })
 	}
 	clocks := make(chan store.Clock, 1) // that runs found to be set
 	assigned := w.options.Assignment

@@ -1,4 +1,4 @@
--- Give the lease of a bucket back; finished says that its range was read to the end.
+-- End the lease of a bucket; finished says that its range was read to the end, else the bucket is given back unfinished.
 -- Index: PRIMARY of slot_run. Locks: one record.
 -- 1: finished, 2: slot, 3: bucket, 4: worker, 5: token
 UPDATE {prefix}slot_run

@@ -40,7 +40,7 @@ const (
 	ReadNew
 	// Refresh: a read shows a run that is known; or this agent has renewed it.
 	Refresh
-	// Release: an agent gives the run back, or a slot run offers it.
+	// Release: an agent hands the run on, or a slot run offers it.
 	Release
 	// Remove: a read does not show it any more, or shows that its check was cancelled or changed.
 	Remove

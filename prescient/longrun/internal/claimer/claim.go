@@ -16,7 +16,7 @@ const (
 
 // begin has a run claimed, where there is still a place. The lock is held.
 func (c *Claimer) begin(t *tracked) {
-	if !c.host.Reserve(t.pool) {
+	if !c.caller.Reserve(t.pool) {
 		c.step(t, c.now(), 0, machine.Event{Kind: machine.Claimed, From: c.Agent})
 		return
 	}
@@ -41,14 +41,14 @@ func (c *Claimer) claimAll() {
 		if n == 0 {
 			return
 		}
-		for i, became := range c.host.Claim(some) {
-			c.host.Unreserve(some[i].Pool) // a run that started has its place by now
+		for i, became := range c.caller.Claim(some) {
+			c.caller.Unreserve(some[i].Pool) // a run that started has its place by now
 			c.answered(some[i], became)
 		}
 	}
 }
 
-// answered has the machine hear what became of a claim. What runs here it knows by now: the host has said so.
+// answered has the machine hear what became of a claim. What runs here it knows by now: the caller has said so.
 func (c *Claimer) answered(claim Claim, became Became) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +90,7 @@ func (c *Claimer) meet(key prescient.Key, pool string) {
 		return
 	}
 	c.met[key] = offered{pool: pool, before: c.began}
-	c.host.Met(len(c.met))
+	c.caller.Met(len(c.met))
 	c.help()
 }
 
@@ -98,7 +98,7 @@ func (c *Claimer) meet(key prescient.Key, pool string) {
 func (c *Claimer) unmeet(key prescient.Key) {
 	if _, is := c.met[key]; is {
 		delete(c.met, key)
-		c.host.Met(len(c.met))
+		c.caller.Met(len(c.met))
 	}
 }
 
@@ -178,5 +178,5 @@ func (c *Claimer) helped(failing time.Duration) bool {
 
 func (c *Claimer) forgetMet() {
 	clear(c.met)
-	c.host.Met(0)
+	c.caller.Met(0)
 }

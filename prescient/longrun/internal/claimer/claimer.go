@@ -37,8 +37,8 @@ const (
 	Started
 )
 
-// Host calls what is claimed. Its methods are called while the claimer is locked, but for Claim: they do not call the claimer.
-type Host interface {
+// Caller calls what is claimed. Its methods are called while the claimer is locked, but for Claim: they do not call the claimer.
+type Caller interface {
 	// Full says whether no run of a pool may start.
 	Full(pool string) bool
 	// Reserve takes a place for one, if there is one, and Unreserve gives it back.
@@ -71,10 +71,10 @@ type Options struct {
 	Log     zerolog.Logger
 }
 
-// Claimer claims runs for a host.
+// Claimer claims runs for a caller.
 type Claimer struct {
 	Options
-	host Host
+	caller Caller
 
 	mu       sync.Mutex
 	machines map[prescient.Key]*tracked
@@ -104,8 +104,8 @@ type tracked struct {
 }
 
 // New returns a claimer.
-func New(host Host, o Options) *Claimer {
-	return &Claimer{Options: o, host: host, machines: make(map[prescient.Key]*tracked), met: make(map[prescient.Key]offered), wake: bell.New()}
+func New(caller Caller, o Options) *Claimer {
+	return &Claimer{Options: o, caller: caller, machines: make(map[prescient.Key]*tracked), met: make(map[prescient.Key]offered), wake: bell.New()}
 }
 
 // Serve claims until ctx ends.

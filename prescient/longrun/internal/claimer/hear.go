@@ -10,7 +10,7 @@ import (
 	"prescient/prescient/longrun/wakeup"
 )
 
-// Run is what the host says of a run that it has.
+// Run is what the caller says of a run that it has.
 type Run struct {
 	Key     prescient.Key
 	Pool    string
@@ -158,7 +158,7 @@ func (c *Claimer) hear(r Run, e machine.Event) {
 
 // heard has it hear of what another agent says.
 func (c *Claimer) heard(m wakeup.Message) {
-	if m.From == c.Agent || !slices.Contains(c.Pools, m.Pool) || !c.host.Calls(m.JobExec) {
+	if m.From == c.Agent || !slices.Contains(c.Pools, m.Pool) || !c.caller.Calls(m.JobExec) {
 		return
 	}
 	e := machine.Event{From: m.From, Row: machine.Row{Token: m.Token, Agent: m.Agent, Until: m.Until}}
@@ -194,7 +194,7 @@ func (c *Claimer) say(kind wakeup.Kind, r Run) {
 // step has a machine take a step, and does what that comes to. The lock is held. more is how many claims this agent makes before one
 // that is timed now.
 func (c *Claimer) step(t *tracked, now time.Time, more int, e machine.Event) {
-	here := machine.Agent{ID: c.Agent, Room: !c.host.Full(t.pool), Delay: delay(c.Tables.Grid.Resolution(), c.host.Load(t.pool, more)), Again: againPace}
+	here := machine.Agent{ID: c.Agent, Room: !c.caller.Full(t.pool), Delay: delay(c.Tables.Grid.Resolution(), c.caller.Load(t.pool, more)), Again: againPace}
 	if c.WakeUp != nil {
 		here.Window, here.Priority = window, rand.Uint64()
 	}
@@ -207,9 +207,9 @@ func (c *Claimer) step(t *tracked, now time.Time, more int, e machine.Event) {
 		case machine.Claim:
 			c.begin(t)
 		case machine.Stop:
-			c.host.Stop(t.key)
+			c.caller.Stop(t.key)
 		case machine.Drop:
-			c.host.Drop(t.key)
+			c.caller.Drop(t.key)
 		case machine.Look:
 			c.lookAfter(busyPace)
 		case machine.Forget:

@@ -35,13 +35,13 @@ func (c *Claimer) query() (statement string, most map[string]int) {
 	most = make(map[string]int)
 	var b []byte
 	execs := "NULL" // none
-	if names := c.host.Execs(); len(names) > 0 {
+	if names := c.caller.Execs(); len(names) > 0 {
 		execs = literal.List(literal.AppendText, names)
 	}
 	const until = "run.allocated_until"
 	for _, pool := range c.Pools {
 		due := 1
-		if !c.host.Full(pool) {
+		if !c.caller.Full(pool) {
 			due = mostRead
 		}
 		most[pool] = due
@@ -117,7 +117,7 @@ func (c *Claimer) saw(clock store.Clock, all []found) {
 	slices.SortFunc(all, func(a, b found) int { return first(a.due, b.due, place(c.Agent, a.key), place(c.Agent, b.key)) })
 	ahead := make(map[string]int)
 	for _, f := range all {
-		if f.checked && !c.host.Calls(f.jobExec) {
+		if f.checked && !c.caller.Calls(f.jobExec) {
 			continue // for agents that have its function
 		}
 		if !c.isOurs(f.key) {

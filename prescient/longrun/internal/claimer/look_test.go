@@ -13,7 +13,7 @@ import (
 	"prescient/slots"
 )
 
-// idle is a host that has a place, and calls everything.
+// idle is a caller that has a place, and calls everything.
 type idle struct{ stopped, met int }
 
 func (idle) Full(string) bool            { return false }

@@ -96,7 +96,7 @@ func (g *Ledger) Renew(ctx context.Context, l *Lease) error {
 // Gone implements lease.Held.
 func (l *Lease) Gone() { l.Lose() }
 
-// Release gives a lease back.
+// Release ends a lease that the worker has: its bucket is finished, or given back unfinished.
 func (g *Ledger) Release(ctx context.Context, l *Lease, finished bool) error {
 	_, err := g.Send.Exec(ctx, g.Tables.Stmt.Get("slotrun/release"), finished, l.Slot, l.Bucket, l.Worker, l.Token)
 	if err != nil {

@@ -20,9 +20,9 @@ func (l *List) Free(ctx context.Context, some []time.Time) (free []time.Time, er
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.send.Timeout)
 	defer cancel()
-	query := l.tables.Fill("sweep/handed_on", "{slots}", "?"+strings.Repeat(", ?", len(some)-1))
+	query := l.tables.Fill("sweep/given_back", "{slots}", "?"+strings.Repeat(", ?", len(some)-1))
 	if err := l.send.DB.SelectContext(ctx, &rows, query, args...); err != nil {
-		return nil, fmt.Errorf("sweep/handed_on: %w", err)
+		return nil, fmt.Errorf("sweep/given_back: %w", err)
 	}
 	over := slices.Clone(some)
 	for _, row := range rows {

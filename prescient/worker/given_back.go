@@ -7,8 +7,8 @@ import (
 	"prescient/prescient/worker/internal/watched"
 )
 
-// watchHandedOn goes on with slots of which others give buckets back, until ctx ends.
-func (w *Worker) watchHandedOn(ctx context.Context) {
+// watchGivenBack goes on with slots of which others give buckets back, until ctx ends.
+func (w *Worker) watchGivenBack(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
