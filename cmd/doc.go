@@ -1,12 +1,5 @@
-// Package cmd is the command line of prescient. A program that has job_execs in Go registers them, and has every command:
-//
-//	func main() {
-//		cmd.Main(cmd.Options{
-//			Register: func(ctx context.Context, registry *prescient.Registry, deps cmd.Deps) error {
-//				return registry.Register("invoice-unpaid", checkInvoice(deps.DB), prescient.Guards{})
-//			},
-//		})
-//	}
+// Package cmd is the command line of prescient. A program that has job_execs in Go registers them ([Options],
+// as in README.md), and has every command.
 //
 // [New] returns the cobra command, for a program with commands of its own; [Run] takes arguments, streams and environment as values.
 //

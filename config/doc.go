@@ -1,5 +1,4 @@
-// Package config is what the program is configured with: a file, environment variables and flags, each stronger than the one before. [Example] has
-// every key and its default.
+// Package config is what the program is configured with. [Example] has every key and its default.
 //
 // Durations are those of Go, and days: 90s, 1d12h ([value.ParseDuration]). A key without a value, an empty variable, and an empty text for a key whose
 // default is empty, count as not given.

@@ -4,7 +4,7 @@
 //
 // The queue is a check that never ends: a [longrun.Run], which one agent has at a time. It reads a batch above its position, calls the function,
 // and saves the position, until there is no more. After an error, which stands as last_error in the check, the same changes come again in the next
-// open slot; what can never be handled the function puts aside.
+// open slot; the function has to put aside what can never be handled.
 //
 // With [Queue.RegisterTx] effects and position commit in one transaction, so each change is handled exactly once; with [Queue.Register], at least
 // once. The position is a row of queue_position: a queue that was cancelled goes on where it was.

@@ -1,13 +1,12 @@
 // Package agent lets processes that work know of each other. The rows are for people, the doctor and metrics: leases alone decide who may
 // run what.
 //
-// Every half a minute an agent renews its row in the table agent: which slots and pools it serves, and how much it has to do. [List] tells them
+// Every half minute an agent renews its row in the table agent: which slots and pools it serves, and how much it has to do. [List] tells them
 // apart by the database's clock:
 //
 //   - live: heard of within [DeadAfter], the time of two heartbeats;
 //   - stopping: so, but it starts nothing new, and ends or hands on what it has;
 //   - dead: not heard of for longer, until one of its name is back, or [ForgottenAfter].
 //
-// One that ends takes its row away. A timer ([Run], [Sweep]) says by when it comes again, for its next slot, or after twice the time between
-// its sweeps, and is dead [DeadAfter] later. What serves the same slots under one name is one timer.
+// One that ends takes its row away. A timer ([Run], [Sweep]) says by when it comes again, and is dead [DeadAfter] later.
 package agent

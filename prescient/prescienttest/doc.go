@@ -4,9 +4,8 @@
 // Each [Kit] has an empty database, on the server of Options.DSN, of the variable PRESCIENT_TEST_DSN, or a private one (package localserver)
 // that [Main] shares among the tests of a package.
 //
-// On the connections of Kit.DB the database's clock stands where the test has put it. [Kit.RunFor] and [Kit.RunUntil] run each slot when it
-// comes; [Kit.Advance] and [Kit.At] only move the clock, and [Kit.RunDue] runs what is late. Code under test takes its time from Kit.Now or
-// the database, and uses Kit.DB.
+// On the connections of Kit.DB the database's clock stands where the test has put it. Code under test takes its time from Kit.Now or the
+// database, and uses Kit.DB.
 //
 // [Simulate] takes one check through its life without a database, also under testing/synctest.
 package prescienttest

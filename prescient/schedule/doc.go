@@ -16,7 +16,7 @@
 //
 // # Missed
 //
-// CatchUp says what becomes of what was missed. Under [Skip] a run whose worker lost its lease before the commit may end as missed, though it was called.
+// Under [Skip] a run whose worker lost its lease before the commit may end as missed, though it was called.
 //
 // # Changes
 //

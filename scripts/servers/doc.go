@@ -10,5 +10,5 @@
 //
 // The others start a cluster or a TiDB on the loopback device, and without a command wait to be interrupted. PRESCIENT_DSN lists the
 // nodes, with an empty database "shop"; PRESCIENT_TEST_DSNS has one that takes writes; CLUSTER_DIRS their folders, each with server.pid
-// (not of TiDB). -restart starts a killed node again after that time.
+// (not of TiDB).
 package main

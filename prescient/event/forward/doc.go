@@ -10,11 +10,6 @@
 // up to half a minute. After five failures in a row a topic waits for two seconds, then for one event that goes through; with 32 waiting keys
 // in a shard, it waits there. Events that the server refuses to delete, or that somebody has locked, go on alone.
 //
-// # One pass
-//
-// [Forwarder.RunUntilEmpty] publishes what is there as it begins, and leaves what failed to the next pass. It waits for others' shards for
-// two leases, a minute at most, then names those of which nothing went out. It ends too where the database refuses it as long.
-//
 // # Special paths
 //
 //	pages of 256 events   64 shards of payloads of 4 KiB are 64 MiB of memory, four times as much with three slow topics

@@ -19,7 +19,8 @@ func (f *Forwarder) Run(ctx context.Context) error { return f.run(ctx, nil) }
 
 // RunUntilEmpty is one pass over what is in the outbox as it begins: it publishes each key's events up to the first that fails, and ends.
 // What comes meanwhile is the next pass's, and shards that another forwarder has are left to that. The error wraps ErrLeft, and names the
-// oldest event that failed, where events are left that could not be published; what is set aside is not left.
+// oldest event that failed, where events are left that could not be published; what is set aside is not left. It waits for others' shards for
+// two leases, a minute at most, then names those of which nothing went out. It ends too where the database refuses it as long.
 func (f *Forwarder) RunUntilEmpty(ctx context.Context) error {
 	// In two leases one that nobody renews is over, and the shard taken. A pass that waits for a longer one has the next pile up behind it.
 	return f.run(ctx, newPass(min(2*f.options.Lease, mostPatience)))

@@ -2,9 +2,6 @@
 //
 //	servertest.Each(t, func(t *testing.T, db servertest.Database) { … })
 //
-// Each runs on all servers at the same time; EachInTurn is for what measures the process, Flavours for what needs long on any release,
-// Private for what stops its server.
-//
 // scripts/test names servers by Kind in PRESCIENT_TEST_DSNS, "mariadb=DSN mariadb-11.8=DSN mysql=DSN"; some may be missing. Without it
 // each package starts its own, from PATH or the cache folder that scripts/mariadb, scripts/mariadb118 and scripts/mysql97 fill. A
 // test that finds no server fails.

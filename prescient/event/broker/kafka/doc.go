@@ -10,8 +10,9 @@
 //
 // # What an acknowledgement is worth
 //
-// All replicas in sync have the event in memory: it is safe while one of these machines lives, of two at least by the topic's replication.factor=3 and
-// min.insync.replicas=2 (and unclean.leader.election.enable=false, the default). With flush.messages=1 each syncs first, which is slow.
+// All replicas in sync have the event in memory: it is safe while one of these machines lives. They are two at least where the topic has
+// replication.factor=3 and min.insync.replicas=2 (and unclean.leader.election.enable=false, the default). With flush.messages=1 each syncs first, which is
+// slow.
 //
 // # What fails
 //
