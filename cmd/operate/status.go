@@ -137,9 +137,9 @@ func printLate(p *output.Printer, r status.Report) bool {
 	text := fmt.Sprintf("%s overdue, the oldest since %s, %s ago.", count, output.Stamp(*b.Slot), r.At.Sub(*b.Slot).Round(time.Second))
 	switch {
 	case b.Rate == 0:
-		text += " Nobody has settled any of such slots in the last minutes."
+		text += " None of such slots ended in the last minute."
 	case b.ToGo > 0:
-		text += fmt.Sprintf(" %.3g a second are settled: %s to go.", b.Rate, b.ToGo.Round(time.Second))
+		text += fmt.Sprintf(" %.3g a second end: %s to go at most.", b.Rate, b.ToGo.Round(time.Second))
 	}
 	p.Say("%s", text)
 	return true
@@ -156,6 +156,9 @@ func printFails(p *output.Printer, r status.Report) bool {
 	}
 	p.Table("", []output.Column{{Title: "job_exec"}, {Title: "calls", Right: true}, {Title: "errors", Right: true}, {Title: "of calls", Right: true}, {Title: "unsettled", Right: true},
 		{Title: "not called", Right: true}, {Title: "failing since"}, {Title: "of", Right: true}, {Title: "reason", Long: true}}, cells)
+	if r.FailsCut {
+		p.Say("since %s; what was before was too much to be read", output.Stamp(r.FailsFrom))
+	}
 	if more := len(r.Fails) - len(cells); more > 0 {
 		p.Say("and %d more: stats has all", more)
 	}

@@ -22,8 +22,7 @@ const failingBad = 50
 
 // examineFailing looks for job_execs of whose calls many fail.
 func (l *look) examineFailing(ctx context.Context) {
-	window := max(time.Hour, 3*l.tables.Grid.Resolution())
-	report, err := stats.ExecsBy(ctx, l.db, l.tables.Stmt, l.now.Add(-window).Truncate(time.Second), l.tables.Grid.Next(l.now))
+	report, err := stats.Lately(ctx, l.db, l.tables.Stmt, l.tables.Grid, l.now)
 	if err != nil {
 		l.err = err
 		return
@@ -35,7 +34,7 @@ func (l *look) examineFailing(ctx context.Context) {
 	if report.Cut {
 		parts = []string{"the slots from " + slots.Stamp(report.From) + " on"}
 	}
-	l.orPart("failing", fmt.Sprintf("of the last %s, no job_exec has %d failed calls that are %d %% of its calls", window, l.options.FailingCalls, l.options.Failing), parts)
+	l.orPart("failing", fmt.Sprintf("of the last %s, no job_exec has %d failed calls that are %d %% of its calls", stats.LatelyFor(l.tables.Grid), l.options.FailingCalls, l.options.Failing), parts)
 }
 
 func (l *look) judgeFailing(e stats.Exec, from time.Time) {

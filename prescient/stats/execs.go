@@ -13,6 +13,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/internal/tally"
+	"prescient/slots"
 	text "prescient/sql"
 )
 
@@ -21,7 +22,8 @@ const MaxLines = 100_000
 
 // Report is what became of the checks of some slots.
 type Report struct {
-	// From and Before are the span of slots. Where there was too much to read, From is the earliest slot that was read whole, and Cut is true.
+	// From and Before are the span of slots. Where there was too much to read, From is the earliest slot that was read whole, or the latest where none
+	// was, and Cut is true.
 	From   time.Time `json:"from"`
 	Before time.Time `json:"before"`
 	Cut    bool      `json:"cut"`
@@ -116,6 +118,17 @@ func ExecsBy(ctx context.Context, db prescient.DB, statements text.Statements, f
 	return latest(ctx, db, statements, from, before, MaxLines)
 }
 
+// maxLately is how many lines Lately reads at most.
+const maxLately = 20_000
+
+// Lately is ExecsBy of the last hour, or of three slots where these are longer, of fewer lines.
+func Lately(ctx context.Context, db prescient.DB, statements text.Statements, grid slots.Grid, now time.Time) (Report, error) {
+	return latest(ctx, db, statements, now.Add(-LatelyFor(grid)).Truncate(time.Second), grid.Next(now), maxLately)
+}
+
+// LatelyFor is of how long Lately tells.
+func LatelyFor(grid slots.Grid) time.Duration { return max(time.Hour, 3*grid.Resolution()) }
+
 // errMore ends the reading of lines; it never leaves the package.
 var errMore = errors.New("there are more lines")
 
@@ -142,6 +155,9 @@ func latest(ctx context.Context, db prescient.DB, statements text.Statements, fr
 	}, statements.Get("stats/execs"), from, before, most+1)
 	switch r.Cut = errors.Is(err, errMore); {
 	case r.Cut:
+		if all.ended.IsZero() {
+			all.endSlot() // one slot has more lines than are read: its last ones are better than none
+		}
 		r.From = all.ended
 	case err != nil:
 		return r, fmt.Errorf("reading the books by job_exec: %w", err)

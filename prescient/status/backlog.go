@@ -20,18 +20,16 @@ type Backlog struct {
 	AtLeast bool  `json:"at_least"`
 	// Slot is that of the oldest; nil where nothing is overdue.
 	Slot *time.Time `json:"slot"`
-	// Rate is how many checks of such slots end or move a second, in the buckets that are under way or ended in the last minutes. 0 where none
-	// does.
+	// Rate is how many checks of such slots ended a second in the last minute; those that moved on are not in it. 0 where none did.
 	Rate float64 `json:"rate"`
-	// ToGo is how long the rest takes at that rate; 0 where that is not known.
+	// ToGo is how long the rest takes at that rate, at most; 0 where that is not known.
 	ToGo time.Duration `json:"to_go_ns"`
 }
 
 const (
 	backlogProbe = 10_000           // rows that are counted
-	paceProbe    = 5_000            // entries of the ledger from which the rate is taken
-	paceSlots    = 100              // slots before the first overdue one that are among these: a sweep may have just ended them
-	paceFor      = 5 * time.Minute  // for how long what ended counts
+	paceProbe    = 20_000           // ends of which the rate is taken
+	paceFor      = time.Minute      // for how long what ended counts
 	leastPace    = time.Millisecond // that a rate is taken over
 )
 
@@ -56,26 +54,28 @@ func (l looker) backlog(ctx context.Context) error {
 		}
 		b.Checks = max(b.Checks, about)
 	}
-	var settled int64
+	var ended, overdue int64
 	var since *time.Time
-	from := slots.Later(prescient.EarliestDue, l.tables.Grid.Add(l.tables.Grid.Floor(first[0]), -paceSlots))
-	err := store.QueryRow(ctx, l.db, []any{&settled, &since}, l.tables.Stmt.Get("status/pace"), from, before, paceProbe, now.Add(-paceFor))
-	if err != nil || since == nil {
+	from := now.Add(-paceFor)
+	if err := store.QueryRow(ctx, l.db, []any{&ended, &overdue, &since}, l.tables.Stmt.Get("status/pace"), before, from, paceProbe); err != nil {
 		return err
 	}
-	b.Rate, b.ToGo = paceOf(settled, b.Checks, max(now.Sub(*since), leastPace))
+	if ended == paceProbe {
+		from = *since // as far as was read
+	}
+	b.Rate, b.ToGo = paceOf(overdue, b.Checks, max(now.Sub(from), leastPace))
 	return nil
 }
 
 // maxToGo bounds what is said of the time to go: beyond it only the order of magnitude is known.
 const maxToGo = 365 * 24 * time.Hour
 
-// paceOf is the rate at which so many checks were settled in a time, and how long others take at that rate.
-func paceOf(settled, left int64, took time.Duration) (rate float64, toGo time.Duration) {
-	if settled <= 0 {
+// paceOf is the rate at which so many checks ended in a time, and how long others take at that rate.
+func paceOf(ended, left int64, took time.Duration) (rate float64, toGo time.Duration) {
+	if ended <= 0 {
 		return 0, 0
 	}
-	rate = float64(settled) / took.Seconds()
+	rate = float64(ended) / took.Seconds()
 	return rate, time.Duration(min(float64(left)/rate, maxToGo.Seconds()) * float64(time.Second))
 }
 

@@ -12,7 +12,6 @@ import (
 	"prescient/prescient/agent"
 	"prescient/prescient/doctor"
 	"prescient/prescient/event"
-	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/stats"
 )
@@ -26,8 +25,9 @@ type Report struct {
 	Agents  []agent.Known `json:"agents"`
 	Backlog Backlog       `json:"backlog"`
 	// Fails are the job_execs of which calls failed, checks ended unsettled, or no worker knows them, since FailsFrom; those with most errors
-	// first.
+	// first. FailsCut says that earlier ones were too many to be read.
 	FailsFrom time.Time    `json:"fails_from"`
+	FailsCut  bool         `json:"fails_cut"`
 	Fails     []stats.Exec `json:"fails"`
 	// Paused is what somebody has paused.
 	Paused []prescient.Paused `json:"paused"`
@@ -52,8 +52,8 @@ type Finding struct {
 const maxTopics = 10_000
 
 // Look asks how an installation is, by a bounded number of rows whatever the tables hold. db is a pool made by connect.Open; options are those
-// of the doctor, whose Only is set here. What the user may not read is among Unseen. The error wraps prescient.ErrNotMigrated,
-// prescient.ErrInvalid or what the server says.
+// of the doctor, whose Only is set here. The account has the role operator, oncall or owner; what further rights would show is among
+// Unseen. The error wraps prescient.ErrNotMigrated, prescient.ErrInvalid or what the server says.
 func Look(ctx context.Context, db *sqlx.DB, options doctor.Options) (Report, error) {
 	tables, err := store.OpenTables(ctx, db, options.Prefix, 0, options.Dialect)
 	if err != nil {
@@ -62,6 +62,12 @@ func Look(ctx context.Context, db *sqlx.DB, options doctor.Options) (Report, err
 	r := Report{Resolution: tables.Grid.Resolution(), Findings: []Finding{}, Unseen: []Finding{}}
 	if err := store.QueryRow(ctx, db, []any{&r.At}, "SELECT UTC_TIMESTAMP(6)"); err != nil {
 		return Report{}, fmt.Errorf("asking for the time: %w", err)
+	}
+	l := looker{db: db, tables: &tables, options: options, report: &r}
+	for _, read := range []func(context.Context) error{l.agents, l.backlog, l.fails, l.paused, l.pools, l.topics} {
+		if err := read(ctx); err != nil {
+			return Report{}, err
+		}
 	}
 	options.Only = codes()
 	found, err := doctor.Examine(ctx, db, options)
@@ -83,12 +89,6 @@ func Look(ctx context.Context, db *sqlx.DB, options doctor.Options) (Report, err
 		}
 		return badFirst(a) - badFirst(b)
 	})
-	l := looker{db: db, tables: &tables, options: options, report: &r}
-	for _, read := range []func(context.Context) error{l.agents, l.backlog, l.fails, l.paused, l.pools, l.topics} {
-		if err := read(ctx); err != nil && !errno.Denied(err) { // what may not be read the doctor has named
-			return Report{}, err
-		}
-	}
 	r.Agents, r.Fails, r.Paused, r.Pools, r.Topics = orNone(r.Agents), orNone(r.Fails), orNone(r.Paused), orNone(r.Pools), orNone(r.Topics)
 	return r, nil
 }
@@ -131,12 +131,9 @@ func (l looker) agents(ctx context.Context) (err error) {
 	return err
 }
 
-// failsFor is the time of which failures are told; three slots where those are longer. It is that of the doctor's finding.
-const failsFor = time.Hour
-
 func (l looker) fails(ctx context.Context) error {
-	report, err := stats.ExecsBy(ctx, l.db, l.tables.Stmt, l.report.At.Add(-max(failsFor, 3*l.report.Resolution)).Truncate(time.Second), l.tables.Grid.Next(l.report.At))
-	l.report.FailsFrom = report.From
+	report, err := stats.Lately(ctx, l.db, l.tables.Stmt, l.tables.Grid, l.report.At)
+	l.report.FailsFrom, l.report.FailsCut = report.From, report.Cut
 	l.report.Fails = slices.DeleteFunc(report.Execs, func(e stats.Exec) bool {
 		return e.Errors == 0 && e.Unsettled() == 0 && e.PutOff.Unregistered == 0 && e.PutOff.Abandoned == 0
 	})

@@ -1,7 +1,5 @@
--- What became of the checks of some slots in the buckets that are under way or ended lately, and since when these were run?
--- Index: PRIMARY of slot_run, the span's entries, at most the limit's. Locks: none.
--- 1: from (inclusive), 2: before, 3: limit, 4: what ended before does not count
-SELECT COALESCE(CAST(SUM(moved + put_off + done + max_checks + past_return + beyond_horizon + failed + timed_out + crashed
-  + expired + missed + too_soon + overlapped + quota) AS SIGNED), 0) AS settled, MIN(started_at) AS since
-FROM (SELECT * FROM {prefix}slot_run FORCE INDEX (PRIMARY) WHERE slot >= ? AND slot < ? ORDER BY slot, bucket LIMIT ?) some
-WHERE started_at IS NOT NULL AND (finished_at IS NULL OR finished_at >= ?)
+-- How many checks ended lately, the latest first, how many of these had been overdue, and since when?
+-- Index: PRIMARY of job_history, backwards, at most the limit's entries. Locks: none.
+-- 1: slots before this are overdue, 2: from (inclusive), 3: limit
+SELECT COUNT(*) AS ended, COALESCE(CAST(SUM(slot < ?) AS SIGNED), 0) AS overdue, MIN(ended_at) AS since
+FROM (SELECT slot, ended_at FROM {prefix}job_history FORCE INDEX (PRIMARY) WHERE ended_at >= ? ORDER BY ended_at DESC LIMIT ?) some

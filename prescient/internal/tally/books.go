@@ -13,7 +13,8 @@ type Draft struct {
 	books   *Books
 	changed map[Of]*Line
 	kinds   map[string]int
-	of      Of // of the last check
+	all     int // lines, with those that are new
+	of      Of  // of the last check
 	line    *Line
 }
 
@@ -21,7 +22,7 @@ type Draft struct {
 func (b *Books) Draft() *Draft {
 	kinds := make(map[string]int, len(b.kinds))
 	maps.Copy(kinds, b.kinds)
-	return &Draft{books: b, changed: make(map[Of]*Line), kinds: kinds}
+	return &Draft{books: b, changed: make(map[Of]*Line), kinds: kinds, all: len(b.lines)}
 }
 
 // Take takes in what was committed.
@@ -53,6 +54,7 @@ func (d *Draft) lineFor(of Of) *Line {
 		line = known.clone()
 	} else {
 		d.kinds[of.JobExec]++
+		d.all++
 	}
 	d.changed[of] = line
 	return line
@@ -66,7 +68,7 @@ func (d *Draft) place(of Of) Of {
 		return of
 	case !known && len(d.kinds) >= MaxExecs:
 		return Of{JobExec: Other, EntityName: Other}
-	case kinds >= MaxKinds, len(d.books.lines)+len(d.changed) >= MaxLines:
+	case kinds >= MaxKinds, d.all >= MaxLines:
 		return Of{JobExec: of.JobExec, EntityName: Other}
 	}
 	return of

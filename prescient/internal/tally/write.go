@@ -42,7 +42,8 @@ func (d *Draft) Write(ctx context.Context, tx *sql.Tx, tables *store.Tables, slo
 	return nil
 }
 
-// Add adds what became of one long run to the lines of the slot in which it began, in a transaction that others may be in, too.
+// Add adds what became of one long run to the line of its job_exec and the slot in which it began, in a transaction that others may be in, too.
+// Nobody counts how many kinds of entity a slot has by then, so they are not told apart.
 func Add(ctx context.Context, tx *sql.Tx, tables *store.Tables, n Noted) error {
 	line := NewLine()
 	line.note(n)
@@ -51,7 +52,7 @@ func Add(ctx context.Context, tx *sql.Tx, tables *store.Tables, n Noted) error {
 	if n.Called {
 		run, late = path(line.runs), path(line.lates)
 	}
-	values := line.appendValues(nil, Of{JobExec: n.Job.JobExec, EntityName: n.Job.EntityName})
+	values := line.appendValues(nil, Of{JobExec: n.Job.JobExec, EntityName: Other})
 	statement := tables.Fill("longrun/tally", "{values}", string(values), "{run}", run, "{lateness}", late)
 	if _, err := tx.ExecContext(ctx, statement, n.Job.NextCheckAt); err != nil {
 		return fmt.Errorf("%w: %w", ErrWriting, err)
