@@ -7,6 +7,7 @@ GRANT SELECT, INSERT ON {database}.{job_history} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{slot_run} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{exec_run} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{exec_known} TO {account};
+GRANT SELECT, INSERT, UPDATE ON {database}.{duty} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{job_pause} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{long_run} TO {account};

@@ -8,6 +8,7 @@ GRANT SELECT ON {database}.{job_history} TO {account};
 GRANT SELECT ON {database}.{slot_run} TO {account};
 GRANT SELECT ON {database}.{exec_run} TO {account};
 GRANT SELECT ON {database}.{exec_known} TO {account};
+GRANT SELECT ON {database}.{duty} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{job_pause} TO {account};
 GRANT SELECT ON {database}.{schedule} TO {account};
 GRANT SELECT ON {database}.{long_run} TO {account};

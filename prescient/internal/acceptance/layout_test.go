@@ -27,7 +27,7 @@ type layer struct {
 }
 
 // vocabulary is what the rooms of the library are built on.
-var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/bell", "prescient/internal/caught", "prescient/internal/errno", "prescient/internal/lease",
+var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/bell", "prescient/internal/caught", "prescient/internal/duty", "prescient/internal/errno", "prescient/internal/lease",
 	"prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store", "prescient/internal/tally"}
 
 // rooms are those of the library that a program works with.
@@ -54,6 +54,7 @@ var layers = []layer{
 	{"prescient/internal/store", []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal"}},
 	{"prescient/internal/reserved", []string{"prescient"}},
 	{"prescient/internal/tally", []string{"prescient", "prescient/internal/literal", "prescient/internal/store"}},
+	{"prescient/internal/duty", []string{"prescient", "prescient/internal/errno", "prescient/internal/lease", "prescient/internal/store"}},
 	{"prescient/connect", append([]string{"prescient/connect/hostlist"}, vocabulary...)},
 	{"prescient/agent", vocabulary},
 	{"prescient/audit", vocabulary},

@@ -1,0 +1,4 @@
+-- A duty: its token, and whether it may be taken.
+-- Index: PRIMARY of duty, one entry. Locks: none.
+-- 1: its name
+SELECT token, {free allocated_until} AS is_free FROM {prefix}duty WHERE name = ?
