@@ -4,11 +4,15 @@
 GRANT SELECT ON {database}.{slot_config} TO {account};
 GRANT SELECT ON {database}.{job_pause} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{future_job} TO {account};
-GRANT INSERT ON {database}.{job_history} TO {account};
+GRANT SELECT, INSERT ON {database}.{job_history} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{slot_run} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{exec_run} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{exec_known} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{duty} TO {account};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{stats_hour} TO {account};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{stats} TO {account};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{stats_bucket} TO {account};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{stats_reason} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{long_run} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{agent} TO {account};

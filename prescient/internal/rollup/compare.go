@@ -1,0 +1,169 @@
+package rollup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/store"
+)
+
+// Hour is one that was summed up.
+type Hour struct {
+	Start time.Time `db:"start" json:"start"`
+	Ends  uint64    `db:"ends" json:"ends"`
+}
+
+// mostHours bounds how many hours are read at a time: 40 days.
+const mostHours = 1000
+
+// Hours are those that were summed up of a span, the first of them where they are many.
+func Hours(ctx context.Context, db prescient.DB, tables *store.Tables, from, before time.Time) ([]Hour, error) {
+	ctx, cancel := context.WithTimeout(ctx, mostTime)
+	defer cancel()
+	return store.Rows(ctx, db, "reading which hours are summed up", tables.Stmt.Get("rollup/hours"), func(h *Hour) []any { return []any{&h.Start, &h.Ends} }, from, before, mostHours)
+}
+
+// Difference is an hour of which the rollup has another number of ends than history.
+type Difference struct {
+	Hour    time.Time `json:"hour"`
+	Summed  uint64    `json:"summed"`
+	History uint64    `json:"history"`
+}
+
+// String is the difference for people.
+func (d Difference) String() string {
+	return fmt.Sprintf("%s: %d ends were summed up, history has %d", d.Hour.UTC().Format("2006-01-02 15:04"), d.Summed, d.History)
+}
+
+// Comparison is how the rollup compares with history.
+type Comparison struct {
+	// Hours is how many hours were compared, Pruned how many have no history any more.
+	Hours  int          `json:"hours"`
+	Pruned int          `json:"pruned"`
+	Differ []Difference `json:"differ"`
+	// Oldest is the hour in which history begins; the end of the span where there is none.
+	Oldest time.Time `json:"-"`
+	partly bool      // history has less of that hour than was summed up
+}
+
+// Again are the hours to sum again, at a time.
+func (c *Comparison) Again(now time.Time) []time.Time {
+	changed := make([]time.Time, len(c.Differ))
+	for i, d := range c.Differ {
+		changed[i] = d.Hour
+	}
+	return Again(changed, c.Oldest, now)
+}
+
+// Compare compares the hours of a span, which are over, by the number of their ends. An hour with ends that was never summed up differs. Of the
+// hour in which history begins, prune may have deleted a part: it may have less.
+func Compare(ctx context.Context, db prescient.DB, tables *store.Tables, from, before time.Time) (c Comparison, err error) {
+	first, err := FirstEnd(ctx, db, tables, time.Time{})
+	if err != nil {
+		return c, err
+	}
+	if c.Oldest = HourOf(first); first.IsZero() {
+		c.Oldest = before
+	}
+	for at := HourOf(from); at.Before(before) && err == nil; {
+		at, err = c.some(ctx, db, tables, at, before)
+	}
+	return c, err
+}
+
+// some compares as many hours as are read at a time, and those between them, of which none was summed up. It says with which to go on.
+func (c *Comparison) some(ctx context.Context, db prescient.DB, tables *store.Tables, at, before time.Time) (time.Time, error) {
+	hours, err := Hours(ctx, db, tables, at, before)
+	if err != nil {
+		return at, err
+	}
+	for _, h := range hours {
+		if err := c.missing(ctx, db, tables, at, h.Start); err != nil {
+			return at, err
+		}
+		if err := c.one(ctx, db, tables, h); err != nil {
+			return at, err
+		}
+		at = h.Start.Add(time.Hour)
+	}
+	if len(hours) == mostHours {
+		return at, nil
+	}
+	return before, c.missing(ctx, db, tables, at, before)
+}
+
+func (c *Comparison) one(ctx context.Context, db prescient.DB, tables *store.Tables, h Hour) error {
+	if h.Start.Before(c.Oldest) && h.Ends > 0 {
+		c.Pruned++
+		return nil
+	}
+	n, err := Count(ctx, db, tables, h.Start)
+	if err != nil {
+		return err
+	}
+	c.Hours++
+	c.partly = c.partly || n < h.Ends && h.Start.Equal(c.Oldest)
+	if n > h.Ends || n < h.Ends && h.Start.After(c.Oldest) {
+		c.Differ = append(c.Differ, Difference{h.Start, h.Ends, n})
+	}
+	return nil
+}
+
+// missing looks for hours of a span that have ends, none of which was summed up.
+func (c *Comparison) missing(ctx context.Context, db prescient.DB, tables *store.Tables, from, before time.Time) error {
+	for at := from; at.Before(before); {
+		first, err := FirstEnd(ctx, db, tables, at)
+		if err != nil || first.IsZero() || !first.Before(before) {
+			return err
+		}
+		hour := HourOf(first)
+		n, err := Count(ctx, db, tables, hour)
+		if err != nil {
+			return err
+		}
+		c.Hours++
+		c.Differ = append(c.Differ, Difference{hour, 0, n})
+		at = hour.Add(time.Hour)
+	}
+	return nil
+}
+
+// Rebuildable are the hours of a span that are to be summed again, whether they differ or not, and how many are left alone, since history is gone
+// of them or of a part of them.
+func Rebuildable(ctx context.Context, db prescient.DB, tables *store.Tables, from, before time.Time) (hours []time.Time, left int, err error) {
+	c, err := Compare(ctx, db, tables, from, before)
+	if err != nil {
+		return nil, 0, err
+	}
+	_, now, err := Latest(ctx, db, tables)
+	if err != nil {
+		return nil, 0, err
+	}
+	for at := HourOf(from); at.Before(before); {
+		some, err := Hours(ctx, db, tables, at, before)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, h := range some {
+			hours = append(hours, h.Start)
+		}
+		if len(some) < mostHours {
+			break
+		}
+		at = some[len(some)-1].Start.Add(time.Hour)
+	}
+	for _, d := range c.Differ {
+		hours = append(hours, d.Hour)
+	}
+	slices.SortFunc(hours, time.Time.Compare)
+	hours = slices.CompactFunc(hours, time.Time.Equal)
+	left = c.Pruned
+	if c.partly {
+		left++
+	}
+	hours = slices.DeleteFunc(hours, func(h time.Time) bool { return h.Before(c.Oldest) || h.Equal(c.Oldest) && c.partly })
+	return Again(hours, c.Oldest, now), left, nil
+}

@@ -1,0 +1,156 @@
+package rollup
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+	"prescient/prescient/internal/tally"
+)
+
+// rowsAtATime are the rows of an INSERT.
+const rowsAtATime = 1000
+
+// write writes the lines of an hour in place of those that there are, behind the fence.
+func (r *Rollup) write(ctx context.Context, hour time.Time, s *sums, next *time.Time) error {
+	return r.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := r.clear(ctx, tx, "hour", hour); err != nil {
+			return err
+		}
+		head := append(literal.AppendSecond([]byte("('hour',"), hour), ',')
+		for statement, rows := range map[string][][]byte{"rollup/lines": s.lineRows(head), "rollup/buckets": s.bucketRows(head), "rollup/reasons": s.reasonRows(head)} {
+			for some := range slices.Chunk(rows, rowsAtATime) {
+				if err := r.tables.Exec(ctx, tx, "writing the lines of an hour", statement, "{rows}", joined(some)); err != nil {
+					return err
+				}
+			}
+		}
+		_, err := tx.ExecContext(ctx, r.tables.Stmt.Get("rollup/hour"), hour, s.ends, next)
+		return err
+	})
+}
+
+// writeDay writes the lines of a day, which are sums of those of its hours.
+func (r *Rollup) writeDay(ctx context.Context, of time.Time) error {
+	before := of.Add(day)
+	return r.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := r.clear(ctx, tx, "day", of); err != nil {
+			return err
+		}
+		for _, statement := range []string{"rollup/day_lines", "rollup/day_buckets", "rollup/day_reasons"} {
+			if _, err := tx.ExecContext(ctx, r.tables.Stmt.Get(statement), of, of, before); err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, r.tables.Stmt.Get("rollup/in_day"), of, before)
+		return err
+	})
+}
+
+// clear deletes the lines of an hour or a day.
+func (r *Rollup) clear(ctx context.Context, tx *sql.Tx, grain string, start time.Time) error {
+	for _, statement := range []string{"rollup/clear_lines", "rollup/clear_buckets", "rollup/clear_reasons"} {
+		if _, err := tx.ExecContext(ctx, r.tables.Stmt.Get(statement), grain, start); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inTx has something done behind the fence. What is done twice, since a COMMIT's answer was lost, comes to the same.
+func (r *Rollup) inTx(ctx context.Context, do func(ctx context.Context, tx *sql.Tx) error) (err error) {
+	ctx, cancel := context.WithTimeout(store.MayIdle(ctx, store.IdleInCommit), mostTime)
+	defer cancel()
+	tx, err := r.db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("writing the rollup: %w", err)
+	}
+	if err = r.held.Fence(ctx, tx); err == nil {
+		err = do(ctx, tx)
+	}
+	if err == nil {
+		err = tx.Commit()
+	} else {
+		_ = store.Rollback(tx) // the error that led here says more
+	}
+	if err != nil {
+		return fmt.Errorf("writing the rollup: %w", err)
+	}
+	return nil
+}
+
+// The rows are in the order of the primary keys, in which they are written fastest.
+
+func (s *sums) lineRows(head []byte) (rows [][]byte) {
+	order := slices.SortedFunc(maps.Keys(s.lines), func(a, b lineOf) int {
+		return cmp.Or(compareOf(a.Of, b.Of), strings.Compare(string(a.outcome), string(b.outcome)))
+	})
+	for _, of := range order {
+		b := appendText(appendOf(slices.Clone(head), of.Of), string(of.outcome))
+		l := s.lines[of]
+		rows = append(rows, appendNumbers(b, l.ends, l.calls, l.errors, l.notYet, l.waited, l.started, l.runMS, l.totalMS, l.latenessMS, l.dueLatenessMS))
+	}
+	return rows
+}
+
+func (s *sums) bucketRows(head []byte) (rows [][]byte) {
+	for _, of := range slices.SortedFunc(maps.Keys(s.spreads), compareOf) {
+		for m, histogram := range s.spreads[of] {
+			for _, bucket := range slices.Sorted(maps.Keys(histogram)) {
+				b := appendText(appendOf(slices.Clone(head), of), measureNames[m])
+				rows = append(rows, appendNumbers(b, uint64(bucket), histogram[bucket]))
+			}
+		}
+	}
+	return rows
+}
+
+func (s *sums) reasonRows(head []byte) (rows [][]byte) {
+	order := slices.SortedFunc(maps.Keys(s.reasons), func(a, b reasonOf) int {
+		return cmp.Or(strings.Compare(a.jobExec, b.jobExec), strings.Compare(a.text, b.text))
+	})
+	for _, of := range order {
+		b := appendText(appendText(slices.Clone(head), of.jobExec), of.text)
+		rows = append(rows, appendNumbers(b, s.reasons[of]))
+	}
+	return rows
+}
+
+func compareOf(a, b tally.Of) int {
+	return cmp.Or(strings.Compare(a.JobExec, b.JobExec), strings.Compare(a.EntityName, b.EntityName))
+}
+
+func appendOf(b []byte, of tally.Of) []byte {
+	return appendText(appendText(b, of.JobExec), of.EntityName)
+}
+
+func appendText(b []byte, s string) []byte { return append(literal.AppendText(b, s), ',') }
+
+// appendNumbers ends a row.
+func appendNumbers(b []byte, all ...uint64) []byte {
+	for i, n := range all {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = literal.AppendUint(b, n)
+	}
+	return append(b, ')')
+}
+
+func joined(rows [][]byte) string {
+	var b strings.Builder
+	for i, row := range rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(row)
+	}
+	return b.String()
+}

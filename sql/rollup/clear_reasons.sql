@@ -1,0 +1,4 @@
+-- Delete what stats_reason has of an hour or a day, before it is written anew.
+-- Index: PRIMARY of stats_reason, a range. Locks: the rows.
+-- 1: hour or day, 2: its start
+DELETE FROM {prefix}stats_reason WHERE grain = ? AND start = ?
