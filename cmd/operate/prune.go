@@ -26,7 +26,7 @@ func Prune(prog *program.Program) *cobra.Command {
 		Long: `Drops what is older than --keep, for good: weeks of history (Monday to Monday, UTC) that are wholly older, and
 the ledger of slots for which nothing is pending and that nobody runs. History is so kept for --keep, and at most a week
 longer. The logs of the runs of jobs go with it, and events that were kept after they were published. The audit stays, unless
---audit-keep is given. Then makes partitions for the coming eight weeks; run it at least that often, daily for instance.
+--audit-keep is given. What goes of history is summed up first, by hour and by day: what cannot be stays. Then makes partitions for the coming eight weeks; run it at least that often, daily for instance.
 
 Slot runs go on meanwhile: history is waited for at most a second at a time (MariaDB: three), again and again until
 --patience is over. If somebody had it open all the time, such as an analyst in a long query, the exit code is 7, and
@@ -52,6 +52,7 @@ have jumped ahead, and all would go: then nothing is dropped and the exit code i
 	arguments.Within(flags, &options.Keep, "keep", "", prune.MinKeep, math.MaxInt64, "how long history and ledger are kept, such as 90d; at least 1d")
 	arguments.Within(flags, &options.KeepAudit, "audit-keep", "", prune.MinKeep, math.MaxInt64,
 		"how long the audit is kept, such as 730d (default for ever); the entry of the version that an object has stays")
+	arguments.Within(flags, &options.KeepStats, "stats-keep", "1825d", prune.MinKeepStats, math.MaxInt64, "how long the sums of days are kept; those of hours are kept 90d")
 	havePatience(flags, &options.Patience, "1m", "somebody has history open")
 	flags.BoolVar(&options.TrustClock, "trust-clock", false, "prune also where nothing ran for most of --keep, which looks like a clock that jumped ahead")
 	arguments.Number(flags, &options.MaxCopy, "max-copy", prune.DefaultMaxCopy, 1, math.MaxInt,
@@ -103,6 +104,12 @@ func printPruned(cmd *cobra.Command, prog *program.Program, report prune.Report,
 	p.Say("dropped %d weeks of history from before %s and %d rows of the ledger%s", len(report.Dropped), output.Stamp(*report.Cutoff), report.LedgerRows, ready)
 	if report.HistoryRows > 0 {
 		p.Say("deleted %d rows of history that lay in the last partition", report.HistoryRows)
+	}
+	if report.UnsummedFrom != nil {
+		p.Say("kept history from %s on, which could not be summed up yet; the next prune tries again", output.Stamp(*report.UnsummedFrom))
+	}
+	if report.StatsRows > 0 {
+		p.Say("deleted %d rows of sums of hours and days", report.StatsRows)
 	}
 	if report.RunLogRows > 0 {
 		p.Say("deleted %d rows of the logs of jobs", report.RunLogRows)

@@ -41,6 +41,8 @@ type Options struct {
 	// KeepAudit is how long entries of the audit are kept; at least MinKeep, 0 for ever. The entry of the version that
 	// an object has stays, and the latest of a job_exec. Only Run takes it.
 	KeepAudit time.Duration
+	// KeepStats is how long the sums of days are kept; at least MinKeepStats, DefaultKeepStats by default. Only Run takes it.
+	KeepStats time.Duration
 	// MaxCopy is the most rows that are copied to split the last partition, which keeps runs from writing history
 	// meanwhile, about a second for 50,000; DefaultMaxCopy by default.
 	MaxCopy int
@@ -82,6 +84,10 @@ type Report struct {
 	// that were dropped.
 	EventRows   int      `json:"event_rows"`
 	DroppedDays []string `json:"dropped_days,omitempty"`
+	// UnsummedFrom is the first hour of what should go that could not be summed up, so that history from there on stays; nil where all was.
+	UnsummedFrom *time.Time `json:"unsummed_from,omitempty"`
+	// StatsRows is how many old rows of the sums were deleted.
+	StatsRows int `json:"stats_rows,omitempty"`
 	// AuditRows is how many entries of the audit were deleted, AuditCutoff the time before which they may go; nil where all are kept.
 	AuditRows   int        `json:"audit_rows,omitempty"`
 	AuditCutoff *time.Time `json:"audit_cutoff,omitempty"`

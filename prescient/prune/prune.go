@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,9 @@ import (
 // What lies in the last partition, because none was ready when it ended, is deleted in batches of rows. It also keeps
 // partitions ready as KeepPartitions does. db is from connect.Open, and its user owns the tables.
 //
+// What goes of history was summed up before, by hour and by day: what could not be stays, and the report says from when on. Sums of hours are
+// kept 90 days, those of days for options.KeepStats.
+//
 // It leaves an entry in the audit, where it came that far.
 //
 // It holds up a slot run for a second at most, on MariaDB for three, and seldom: only while somebody has history open. It
@@ -30,20 +34,24 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 	if options.KeepAudit != 0 && options.KeepAudit < MinKeep {
 		return Report{}, fmt.Errorf("%w: keep the audit for %s: at least %s are kept", prescient.ErrInvalid, options.KeepAudit, MinKeep)
 	}
+	if options.KeepStats = cmp.Or(options.KeepStats, DefaultKeepStats); options.KeepStats < MinKeepStats {
+		return Report{}, fmt.Errorf("%w: keep the sums of days for %s: at least %s are kept", prescient.ErrInvalid, options.KeepStats, MinKeepStats)
+	}
 	return run(ctx, db, options, func(p *pruner, now time.Time) error {
 		cutoff := now.Add(-options.Keep).Truncate(time.Second)
 		if err := p.checkClock(ctx, now, cutoff); err != nil {
 			return err
 		}
 		p.report.Cutoff = &cutoff
-		if err := p.emptyLater(ctx, cutoff); err != nil {
-			return err
+		summed, unsummed := p.sumFirst(ctx, now, cutoff)
+		if err := p.emptyLater(ctx, summed); err != nil {
+			return cmp.Or(unsummed, err)
 		}
-		later := p.partition(ctx, history, now, cutoff)
+		later := p.partition(ctx, history, now, summed)
 		if later != nil && !errors.Is(later, ErrHistoryHeld) {
-			return later
+			return errors.Join(unsummed, later)
 		}
-		return errors.Join(later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff), p.pruneRunLogs(ctx, cutoff), p.pruneEvents(ctx, now, cutoff), p.pruneDeleted(ctx, cutoff), p.pruneKnown(ctx, cutoff), p.pruneAudit(ctx, now), p.record(ctx), p.whatIsLeft())
+		return errors.Join(unsummed, later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff), p.pruneRunLogs(ctx, cutoff), p.pruneEvents(ctx, now, cutoff), p.pruneDeleted(ctx, cutoff), p.pruneKnown(ctx, cutoff), p.pruneStats(ctx, now), p.pruneAudit(ctx, now), p.record(ctx), p.whatIsLeft())
 	})
 }
 

@@ -246,6 +246,8 @@ func TestNoStatementOfPruneScansATableOrSorts(t *testing.T) {
 			{Statement: "prune/exec_end", Query: f.Tables.Fill("prune/exec_end", "{slots}", slotList([]time.Time{rig.At("01:00"), rig.At("01:15"), rig.At("01:30")})),
 				Reached: map[string]string{"line": "PRIMARY 5"}},
 			{Statement: "prune/exec_known", Query: f.Tables.Stmt.Get("prune/exec_known"), Args: []any{rig.At("04:01"), 1000}, Reached: map[string]string{"p_exec_known": "seen_at 8"}},
+			{Statement: "prune/stats", Query: f.Tables.Fill("prune/stats", "{table}", "stats", "{grain}", "hour"), Args: []any{rig.At("04:01"), 1000}, Reached: map[string]string{"p_stats": "PRIMARY 6"}},
+			{Statement: "prune/stats_hours", Query: f.Tables.Stmt.Get("prune/stats_hours"), Args: []any{rig.At("04:01"), 1000}, Reached: map[string]string{"p_stats_hour": "PRIMARY 5"}},
 			{Statement: "prune/kept", Query: f.Tables.Stmt.Get("prune/kept"), Args: []any{rig.At("04:01"), rig.At("04:01"), rig.At("04:01"), rig.At("06:00"), rig.At("04:01"), rig.At("06:00")},
 				Reached: map[string]string{"p_slot_run": "PRIMARY 5", "p_job_history": "PRIMARY 8"}},
 			{Statement: "prune/later_end", Query: (&pruner{tables: f.Tables}).fill(history, "prune/later_end"), Args: []any{rig.At("04:01"), 1000},

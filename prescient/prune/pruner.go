@@ -22,6 +22,7 @@ import (
 type pruner struct {
 	tables  store.Tables
 	conn    *sqlx.Conn
+	db      *sqlx.DB     // for what is done on other connections
 	ddl     *migrate.DDL // on that connection
 	options Options
 	report  Report
@@ -47,7 +48,7 @@ func run(ctx context.Context, db *sqlx.DB, options Options, do func(p *pruner, n
 		store.Drop(conn.Conn)
 		_ = conn.Close()
 	}()
-	p := &pruner{tables: t, conn: conn, options: options, report: Report{Made: []string{}, Dropped: []string{}}}
+	p := &pruner{tables: t, conn: conn, db: db, options: options, report: Report{Made: []string{}, Dropped: []string{}}}
 	if err := p.lock(ctx); err != nil {
 		return p.report, err
 	}

@@ -45,25 +45,30 @@ type Comparison struct {
 	Pruned int          `json:"pruned"`
 	Differ []Difference `json:"differ"`
 	// Oldest is the hour in which history begins; the end of the span where there is none.
-	Oldest time.Time `json:"-"`
-	partly bool      // history has less of that hour than was summed up
+	Oldest time.Time   `json:"-"`
+	gone   []time.Time // hours that were pruned, or a part of them
 }
 
-// Again are the hours to sum again, at a time.
+// Again are the hours to sum again, at a time: those that grew.
 func (c *Comparison) Again(now time.Time) []time.Time {
-	changed := make([]time.Time, len(c.Differ))
-	for i, d := range c.Differ {
-		changed[i] = d.Hour
+	var grown []time.Time
+	for _, d := range c.Differ {
+		if d.History > d.Summed {
+			grown = append(grown, d.Hour)
+		}
 	}
-	return Again(changed, c.Oldest, now)
+	return Again(grown, c.Oldest, now)
 }
 
-// Compare compares the hours of a span, which are over, by the number of their ends. An hour with ends that was never summed up differs. Of the
-// hour in which history begins, prune may have deleted a part: it may have less.
+// Compare compares the hours of a span, which are over, by the number of their ends. An hour with ends that was never summed up differs. One of which
+// history has none was pruned, and of the hour in which history begins a part may have been.
 func Compare(ctx context.Context, db prescient.DB, tables *store.Tables, from, before time.Time) (c Comparison, err error) {
 	first, err := FirstEnd(ctx, db, tables, time.Time{})
 	if err != nil {
 		return c, err
+	}
+	if from.Before(prescient.EarliestDue) {
+		from = prescient.EarliestDue
 	}
 	if c.Oldest = HourOf(first); first.IsZero() {
 		c.Oldest = before
@@ -96,19 +101,19 @@ func (c *Comparison) some(ctx context.Context, db prescient.DB, tables *store.Ta
 }
 
 func (c *Comparison) one(ctx context.Context, db prescient.DB, tables *store.Tables, h Hour) error {
-	if h.Start.Before(c.Oldest) && h.Ends > 0 {
-		c.Pruned++
-		return nil
-	}
 	n, err := Count(ctx, db, tables, h.Start)
 	if err != nil {
 		return err
 	}
-	c.Hours++
-	c.partly = c.partly || n < h.Ends && h.Start.Equal(c.Oldest)
-	if n > h.Ends || n < h.Ends && h.Start.After(c.Oldest) {
+	switch {
+	case n < h.Ends && (n == 0 || !h.Start.After(c.Oldest)):
+		c.gone = append(c.gone, h.Start)
+		c.Pruned++
+		return nil
+	case n != h.Ends:
 		c.Differ = append(c.Differ, Difference{h.Start, h.Ends, n})
 	}
+	c.Hours++
 	return nil
 }
 
@@ -160,10 +165,8 @@ func Rebuildable(ctx context.Context, db prescient.DB, tables *store.Tables, fro
 	}
 	slices.SortFunc(hours, time.Time.Compare)
 	hours = slices.CompactFunc(hours, time.Time.Equal)
-	left = c.Pruned
-	if c.partly {
-		left++
-	}
-	hours = slices.DeleteFunc(hours, func(h time.Time) bool { return h.Before(c.Oldest) || h.Equal(c.Oldest) && c.partly })
-	return Again(hours, c.Oldest, now), left, nil
+	hours = slices.DeleteFunc(hours, func(h time.Time) bool {
+		return h.Before(c.Oldest) || slices.ContainsFunc(c.gone, h.Equal)
+	})
+	return Again(hours, c.Oldest, now), c.Pruned, nil
 }

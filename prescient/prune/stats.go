@@ -1,0 +1,91 @@
+package prune
+
+import (
+	"context"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/rollup"
+)
+
+const (
+	// DefaultKeepStats is how long the sums of days are kept; those of hours are kept for MinKeepStats.
+	DefaultKeepStats = 5 * 365 * 24 * time.Hour
+	// MinKeepStats is the least that Run can be told.
+	MinKeepStats = rollup.HoursKept
+)
+
+// sumFirst sums up what is about to go, and returns the time before which all of it is: what ended later stays. With an error
+// all stays.
+func (p *pruner) sumFirst(ctx context.Context, now, cutoff time.Time) (before time.Time, err error) {
+	engine := rollup.New(p.db, &p.tables, "prune")
+	defer func() {
+		if closing := engine.Close(ctx); err == nil {
+			err = closing
+		}
+	}()
+	until := time.Now().Add(p.options.Patience)
+	work := func() error {
+		for more := true; more && time.Now().Before(until); {
+			var err error
+			if more, err = engine.Step(ctx, time.Second); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := work(); err != nil {
+		return prescient.EarliestDue, err
+	}
+	whole := rollup.HourOf(cutoff).Add(time.Hour) // it may go in part
+	c, err := rollup.Compare(ctx, p.db, &p.tables, time.Time{}, whole)
+	if err != nil {
+		return prescient.EarliestDue, err
+	}
+	again := c.Again(now)
+	if len(again) == 0 {
+		return cutoff, nil
+	}
+	engine.Redo(again)
+	if err := work(); err != nil {
+		return prescient.EarliestDue, err
+	}
+	if c, err = rollup.Compare(ctx, p.db, &p.tables, again[0], whole); err != nil {
+		return prescient.EarliestDue, err
+	}
+	if again = c.Again(now); len(again) > 0 && again[0].Before(cutoff) {
+		p.report.UnsummedFrom = &again[0]
+		return again[0], nil
+	}
+	return cutoff, nil
+}
+
+// pruneStats deletes the sums of hours that are in their days, and those of days, when they are old.
+func (p *pruner) pruneStats(ctx context.Context, now time.Time) error {
+	var state struct {
+		First   *time.Time `db:"first_end"`
+		Undayed *time.Time `db:"undayed"`
+	}
+	err := p.retry(ctx, "looking which hours are in their days", func(ctx context.Context) error {
+		return p.conn.GetContext(ctx, &state, p.tables.Stmt.Get("prune/stats_kept"))
+	})
+	if err != nil {
+		return err
+	}
+	hours := now.Add(-rollup.HoursKept).Truncate(24 * time.Hour)
+	if state.Undayed != nil && state.Undayed.Before(hours) {
+		hours = state.Undayed.Truncate(24 * time.Hour)
+	}
+	days := now.Add(-p.options.KeepStats).Truncate(24 * time.Hour)
+	for _, table := range []string{"stats", "stats_bucket", "stats_reason"} {
+		for grain, before := range map[string]time.Time{"hour": hours, "day": days} {
+			if err := p.deleteAll(ctx, p.tables.Fill("prune/stats", "{table}", table, "{grain}", grain), before, &p.report.StatsRows); err != nil {
+				return err
+			}
+		}
+	}
+	if state.First != nil && state.First.Before(hours) { // what is known of an hour is needed as long as there is history of it
+		hours = rollup.HourOf(*state.First)
+	}
+	return p.deleteAll(ctx, p.tables.Stmt.Get("prune/stats_hours"), hours, &p.report.StatsRows)
+}
