@@ -34,6 +34,7 @@ var examinations = []examination{
 	{"put_off", (*look).examinePutOff, []string{"future_job"}},
 	{"failing", (*look).examineFailing, []string{"exec_run"}},
 	{"execs", (*look).examineExecs, []string{"exec_known"}},
+	{"stats", (*look).examineStats, []string{"stats_hour", "job_history"}},
 	{"schedules", (*look).examineSchedules, []string{"schedule", "future_job"}},
 	{"long_runs", (*look).examineLongRuns, []string{"long_run", "future_job", "job_pause"}},
 	{"events", (*look).examineEvents, []string{"event_outbox", "event_topic", "event_shard", "event_forwarder", "event_set_aside"}},

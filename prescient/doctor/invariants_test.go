@@ -57,6 +57,8 @@ func TestADoctorFindsWhatMustNeverBe(t *testing.T) {
 		wantFinding(t, look(), "invariants.unfinished", SeverityWarn, "Bucket 7 of slot ", "2026-01-01T12:00:00Z")
 
 		// Who may not read history is told so.
+		r.Account("worker")
+		r.Exec("REVOKE SELECT ON p_job_history FROM '" + r.User("worker") + "'@'%'")
 		found, err = Examine(t.Context(), r.As("worker", time.Time{}), Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)
 		wantFinding(t, found, "invariants.unfinished", SeverityWarn)

@@ -35,7 +35,9 @@ var (
 		deleteFutureJob, insertHistory, selectLedger,
 		{"INSERT on {p}slot_run", "INSERT INTO {p}slot_run (slot, bucket, buckets, worker, started_at, finished_at) SELECT UTC_TIMESTAMP(), 0, 1, 'x', NULL, NULL FROM DUAL WHERE 1 = 0"},
 		{"UPDATE on {p}slot_run", "UPDATE {p}slot_run SET token = token, batch_seq = batch_seq, allocated_until = allocated_until WHERE 1 = 0"},
-		selectPauses}
+		selectPauses, selectHistory,
+		{"INSERT on {p}stats_hour", "INSERT INTO {p}stats_hour (start, ends, summed_at) SELECT UTC_TIMESTAMP(), 0, UTC_TIMESTAMP(6) FROM DUAL WHERE 1 = 0"},
+		{"INSERT on {p}duty", "INSERT INTO {p}duty (name, token, worker) SELECT 'x', 0, 'x' FROM DUAL WHERE 1 = 0"}}
 	ownerNeeds = []need{
 		{"UPDATE on {p}slot_config", "UPDATE {p}slot_config SET version = version WHERE 1 = 0"},
 		{"UPDATE on {p}future_job", "UPDATE {p}future_job SET next_check_at = next_check_at, revision = revision WHERE 1 = 0"},
