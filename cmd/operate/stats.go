@@ -46,6 +46,7 @@ read, the latest: where there are more, the heading says from when on.`, stats.M
 	arguments.Time(flags, &f.from, "from", "slots at this time or later: 2026-03-01 13:00 (UTC), now-1d; an hour ago by default")
 	arguments.Time(flags, &f.before, "before", "slots before this time; now by default")
 	flags.StringVar(&f.exec, "exec", "", "only this job_exec")
+	cmd.AddCommand(statsPercentiles(prog), statsVerify(prog), statsRebuild(prog))
 	return cmd
 }
 

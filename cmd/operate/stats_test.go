@@ -39,3 +39,39 @@ func TestStats(t *testing.T) {
 		}
 	})
 }
+
+func TestHoursAreSummedUpByWhatRunsSlots(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		r.Begin()
+		r.At("15:00")
+		r.Says(r.OK("stats", "percentiles"), "No end is summed up: ends from 2026-11-13 15:00:00 to before 2026-11-20 15:00:00 (UTC).\n")
+		r.Exec(`INSERT INTO job_history (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, check_count, error_count, put_off_count, total_ms, revision,
+			inserted_at, slot, outcome, error, started_at, ended_at, run_ms, lateness_ms, worker) VALUES ('order', '42', 'order-unshipped', '', '2026-11-20 11:00:00', REPEAT('k', 16), '2026-11-20 11:00:00', '2026-11-20 11:00:00', 0, 1, 0, 40, 1,
+			'2026-11-20 10:00:00', '2026-11-20 11:00:00', 'failed', 'order 42 is gone', '2026-11-20 11:00:02', '2026-11-20 11:00:03', 40, 2000, 'w')`)
+		for sweeps := 0; r.Count("SELECT COUNT(*) FROM stats_hour WHERE start = '2026-11-20 13:00:00'") == 0; sweeps++ {
+			if r.OK("sweep"); sweeps == 20 { // each a second
+				r.Errorf("it is not summed up")
+				return
+			}
+		}
+		r.Says(r.OK("stats", "verify"), "0 differ")
+		out := r.OK("stats", "percentiles", "--from", "now-1d")
+		r.Says(out, "order-unshipped", "  40ms  ", "  2.02s  ")
+		var times []stats.Times
+		if err := json.Unmarshal([]byte(r.OK("stats", "percentiles", "--exec", "order-unshipped", "--json")), &times); err != nil || len(times) != 1 || times[0].Ends != 1 {
+			r.Errorf("%v: %+v", err, times)
+		}
+		r.Exec("UPDATE stats_hour SET ends = 0 WHERE ends = 1")
+		r.Exec("DELETE FROM stats")
+		got := r.Execute("stats", "verify", "--from", "2026-11-20 11:00")
+		if r.Says(got.Out, "2026-11-20 11:00: 0 ends were summed up, history has 1"); got.Code != cmd.ExitBad {
+			r.Errorf("%v", got)
+		}
+		r.Execute("stats", "rebuild").Wants(r.T, cmd.ExitUsage, "--from")
+		r.Says(r.OK("stats", "rebuild", "--from", "2026-11-20 11:00", "--before", "2026-11-20 12:00", "--reason", "a test"), "1 hours were summed again; 0 were left alone")
+		r.Says(r.OK("stats", "verify"), "0 differ")
+		if n := r.Count("SELECT COUNT(*) FROM stats WHERE grain = 'hour' AND outcome = 'failed'"); n != 1 {
+			r.Errorf("%d lines", n)
+		}
+	})
+}

@@ -54,6 +54,7 @@ func runSlot(cmd *cobra.Command, s *program.Session) error {
 	err = timed(cmd.Context(), s, w, agent.Run, func(ctx context.Context) error {
 		return awaitingLong(ctx, s, func(ctx context.Context) (err error) {
 			figures, err = w.Run(ctx)
+			sumOnce(ctx, s, w.Name())
 			return err
 		})
 	})

@@ -57,6 +57,7 @@ func sweepUp(cmd *cobra.Command, s *program.Session) error {
 	err = timed(cmd.Context(), s, w, agent.Sweep, func(ctx context.Context) error {
 		return awaitingLong(ctx, s, func(ctx context.Context) (err error) {
 			swept, err = w.Sweep(ctx)
+			sumOnce(ctx, s, w.Name())
 			return err
 		})
 	})

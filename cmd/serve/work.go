@@ -23,7 +23,7 @@ func Work(prog *program.Program) *cobra.Command {
 		Short: "Stay up and run each assigned slot when it comes",
 		Long: `Stays up, runs each assigned slot when it comes by the database's clock, and sweeps up what earlier slots
 left behind every sweep.every. Where events.routes says where events go, it also publishes what is in the outbox. The log has a line for each slot in which there was something to do, and one an hour
-for the empty ones; at warn it has one for each way in which a job_exec went wrong in a slot, with an example.
+for the empty ones; at warn it has one for each way in which a job_exec went wrong in a slot, with an example. Beside its slots one of the workers sums up history by hour and by day, also while everything is paused.
 
 SIGTERM or SIGINT stops it gracefully: nothing new is started, running job_execs have worker.stop_grace to end, what
 is done is committed, leases are given back. Long runs have that time to save a checkpoint, from which another worker goes
@@ -68,7 +68,9 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 	})
 	err = registered(cmd.Context(), a, func(ctx context.Context) error {
 		return forwarding(ctx, s, f, func(ctx context.Context) error {
-			return drainingLong(ctx, s, func(ctx context.Context) error { return claimingLong(ctx, s, w.Work) })
+			return drainingLong(ctx, s, func(ctx context.Context) error {
+				return claimingLong(ctx, s, func(ctx context.Context) error { return summing(ctx, s, w.Name(), w.Work) })
+			})
 		})
 	})
 	stop()

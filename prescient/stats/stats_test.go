@@ -168,7 +168,10 @@ func TestNoStatementScansOrSorts(t *testing.T) {
 		conn, err := r.As("operator", time.Time{}).Conn(t.Context())
 		r.Must(err)
 		defer conn.Close()
-		rig.CheckPlans(t, conn, []rig.Explained{{Statement: "stats/execs", Query: f.Tables.Stmt.Get("stats/execs"), Args: []any{rig.At("01:00"), rig.At("06:00"), MaxLines},
-			Reached: map[string]string{"p_exec_run": rig.BySlot}}}, f.Tables.Stmt, []string{"stats"})
+		rig.CheckPlans(t, conn, []rig.Explained{
+			{Statement: "stats/execs", Query: f.Tables.Stmt.Get("stats/execs"), Args: []any{rig.At("01:00"), rig.At("06:00"), MaxLines},
+				Reached: map[string]string{"p_exec_run": rig.BySlot}},
+			{Statement: "stats/last_day", Query: f.Tables.Stmt.Get("stats/last_day"), Reached: map[string]string{"p_stats": "PRIMARY 1"}},
+		}, f.Tables.Stmt, []string{"stats"}, "stats/spread") // which groups a range
 	})
 }

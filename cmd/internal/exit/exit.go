@@ -20,6 +20,7 @@ import (
 	"prescient/prescient/localserver"
 	"prescient/prescient/prune"
 	"prescient/prescient/schedule"
+	"prescient/prescient/stats"
 	"prescient/prescient/steps"
 	"prescient/sql"
 	"prescient/sql/migrate"
@@ -87,7 +88,7 @@ func Code(err error) int {
 	case errors.Is(err, prescient.ErrPending), errors.Is(err, schedule.ErrExists), errors.Is(err, steps.ErrExists), errors.Is(err, steps.ErrStale),
 		errors.Is(err, steps.ErrInUse):
 		return CodePending
-	case errors.Is(err, prune.ErrHistoryHeld), errors.Is(err, migrate.ErrHeld), errors.Is(err, migrate.ErrLocked), errors.Is(err, prune.ErrPruning):
+	case errors.Is(err, prune.ErrHistoryHeld), errors.Is(err, migrate.ErrHeld), errors.Is(err, migrate.ErrLocked), errors.Is(err, prune.ErrPruning), errors.Is(err, stats.ErrBusy):
 		return CodeHeld
 	case errors.Is(err, prescient.ErrInvalid), errors.Is(err, prescient.ErrBeyondHorizon), errors.Is(err, sql.ErrPrefix), errors.Is(err, schedule.ErrOfJob),
 		errors.As(err, &setting):
