@@ -8,6 +8,13 @@ GRANT SELECT ON {database}.{stats_hour} TO {account};
 GRANT SELECT ON {database}.{stats} TO {account};
 GRANT SELECT ON {database}.{stats_bucket} TO {account};
 GRANT SELECT ON {database}.{stats_reason} TO {account};
+GRANT SELECT ON {database}.{stats_outcomes} TO {account};
+GRANT SELECT ON {database}.{stats_reasons} TO {account};
+GRANT SELECT ON {database}.{stats_entities} TO {account};
+GRANT SELECT ON {database}.{stats_not_yet} TO {account};
+GRANT SELECT ON {database}.{stats_lateness} TO {account};
+GRANT SELECT ON {database}.{stats_near_guard} TO {account};
+GRANT SELECT ON {database}.{stats_slots} TO {account};
 GRANT SELECT ON {database}.{history_outcomes} TO {account};
 GRANT SELECT ON {database}.{history_times} TO {account};
 GRANT SELECT ON {database}.{history_checks} TO {account};
@@ -31,3 +38,4 @@ GRANT SELECT ON {database}.{job_version} TO {account};
 GRANT SELECT ON {database}.{job_run_log} TO {account};
 GRANT SELECT ON {database}.{step_run_log} TO {account};
 GRANT SELECT ON {database}.{queue_position} TO {account};
+GRANT EXECUTE ON PROCEDURE {database}.{stats_percentiles} TO {account}; -- only full

@@ -61,6 +61,8 @@ var rights = []struct {
 	{"UPDATE p_duty SET token = token", []string{"worker", "owner"}},
 	{"DELETE FROM p_duty WHERE name = 'nothing'", []string{"owner"}},
 	{"SELECT COUNT(*) FROM p_stats, p_stats_bucket, p_stats_reason, p_stats_hour", []string{"analyst", "operator", "worker", "owner"}},
+	{"SELECT COUNT(*) FROM p_stats_outcomes, p_stats_reasons, p_stats_entities, p_stats_not_yet, p_stats_lateness, p_stats_near_guard, p_stats_slots", []string{"analyst", "owner"}},
+	{"CALL p_stats_percentiles('2026-11-01', '2026-11-20', NULL)", []string{"analyst", "owner"}},
 	{"DELETE FROM p_stats WHERE job_exec = 'nothing'", []string{"worker", "owner"}},
 	{"DELETE FROM p_stats_bucket WHERE job_exec = 'nothing'", []string{"worker", "owner"}},
 	{"DELETE FROM p_stats_reason WHERE job_exec = 'nothing'", []string{"worker", "owner"}},
