@@ -17,20 +17,23 @@ import (
 type metrics struct {
 	registry *prometheus.Registry
 	execs    labels
-	ended, moved, dropped, slotRuns,
+	ended, moved, dropped, failed, slotRuns,
 	due *prometheus.CounterVec
 	lateness, runTime                              *prometheus.HistogramVec
 	slotSeconds                                    prometheus.Histogram
 	retries, leasesLost, takeovers, stuck, overSLA prometheus.Counter
 }
 
-// labels are the job_execs that have a label of their own: those that are registered, and the first few that only rows
-// have, which are mostly misspelt.
+// labels are the job_execs that have a label of their own: those that are registered, up to mostExecs, and the first few others, which only
+// rows have, and which are mostly misspelt.
 type labels struct {
 	mu   sync.RWMutex
 	own  map[string]bool
 	room int // for names that are not registered
 }
+
+// mostExecs is how many job_execs that are registered have a label from the start.
+const mostExecs = 200
 
 // strangers is how many names that are not registered have a label. Rows must not make labels without end.
 const strangers = 20
@@ -73,6 +76,7 @@ func newMetrics(jobExecs []string) *metrics {
 		ended:    counter("ended_total", "Jobs that ended.", "job_exec", "outcome"),
 		moved:    counter("moved_total", "Rows that went to a later slot: returned a time, error to be retried, or without a call, put_off or unregistered.", "job_exec", "why"),
 		dropped:  counter("dropped_total", "Ends that were thrown away, since the app had changed the row meanwhile.", "job_exec"),
+		failed:   counter("call_errors_total", "Calls in slot runs that answered with an error, timed out or panicked; prescient_run_seconds_count has all.", "job_exec"),
 		slotRuns: counter("slot_runs_total", "Slot runs of this worker, those of the sweeper included: ok or error.", "result"),
 		lateness: histogram("lateness_seconds", "Start of a call against its slot.",
 			[]float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600, 4 * 3600, 24 * 3600}),
@@ -85,7 +89,7 @@ func newMetrics(jobExecs []string) *metrics {
 		stuck:      single("stuck_total", "Rows that a slot run left behind, since what became of them could not be written."),
 		overSLA:    single("over_sla_total", "Calls that started later than their SLA."),
 	}
-	for _, name := range jobExecs {
+	for _, name := range jobExecs[:min(len(jobExecs), mostExecs)] {
 		m.execs.own[name] = true
 		m.start(name)
 	}
@@ -93,7 +97,7 @@ func newMetrics(jobExecs []string) *metrics {
 	for _, result := range []string{ranOK, ranError} {
 		m.slotRuns.WithLabelValues(result)
 	}
-	m.registry.MustRegister(m.due, m.ended, m.moved, m.dropped, m.slotRuns, m.lateness, m.runTime, m.slotSeconds, m.retries,
+	m.registry.MustRegister(m.due, m.ended, m.moved, m.dropped, m.failed, m.slotRuns, m.lateness, m.runTime, m.slotSeconds, m.retries,
 		m.leasesLost, m.takeovers, m.stuck, m.overSLA, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -109,6 +113,7 @@ const (
 func (m *metrics) start(name string) {
 	m.due.WithLabelValues(name)
 	m.dropped.WithLabelValues(name)
+	m.failed.WithLabelValues(name)
 	m.lateness.WithLabelValues(name)
 	m.runTime.WithLabelValues(name)
 	for _, outcome := range prescient.Outcomes() {
@@ -158,6 +163,9 @@ func (m *metrics) answered(answers []worker.Result) {
 			m.moved.WithLabelValues(name, whyError).Inc()
 		default:
 			m.moved.WithLabelValues(name, whyReturned).Inc()
+		}
+		if a.Failed {
+			m.failed.WithLabelValues(name).Inc()
 		}
 		if a.Called {
 			m.lateness.WithLabelValues(name).Observe(a.Lateness.Seconds())

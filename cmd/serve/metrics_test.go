@@ -49,3 +49,33 @@ func TestFewNamesThatOnlyRowsHaveAreLabels(t *testing.T) {
 		t.Errorf("%d names of rows have a label; %v", named, got)
 	}
 }
+
+// Of a call that fails the metrics know, whatever becomes of its check; a program with job_execs without end does not make labels without end.
+func TestCallsThatFailAreCountedByJobExec(t *testing.T) {
+	names := make([]string, 3*mostExecs)
+	for i := range names {
+		names[i] = fmt.Sprintf("exec-%03d", i)
+	}
+	m := newMetrics(names)
+	for _, name := range append(names, "a-row-has-it") {
+		job := prescient.FutureJob{JobExec: name}
+		m.answered([]worker.Result{{Job: job, Called: true, Failed: true, Outcome: prescient.Failed}, {Job: job, Called: true, Failed: true, Reason: "tried again"},
+			{Job: job, Called: true, Failed: true, Outcome: prescient.Failed, Dropped: true}, {Job: job, Called: true, Outcome: prescient.MaxChecks, Reason: "too many"},
+			{Job: job, Unregistered: true, Reason: "unknown"}})
+	}
+	failed, calls, labels := 0.0, 0.0, 0
+	got := series(t, m.registry)
+	for name, n := range got {
+		switch metric, _, _ := strings.Cut(name, "{"); metric {
+		case "prescient_call_errors_total":
+			failed += n
+			labels++
+		case "prescient_run_seconds":
+			calls += n
+		}
+	}
+	all := float64(len(names) + 1)
+	if one := got[`prescient_call_errors_total{job_exec="exec-007"}`]; one != 3 || failed != 3*all || calls != 4*all || labels != mostExecs+strangers+1 {
+		t.Errorf("%v calls of exec-007 failed; %v of %v in all, under %d labels", one, failed, calls, labels)
+	}
+}

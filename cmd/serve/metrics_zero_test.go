@@ -40,7 +40,7 @@ func TestEachLabelThatIsKnownIsThereFromTheStart(t *testing.T) {
 	got := series(t, newMetrics([]string{"unshipped"}).registry)
 	want := []string{`prescient_slot_runs_total{result="ok"}`, `prescient_slot_runs_total{result="error"}`}
 	for _, name := range []string{"unshipped", books.OtherExecs} {
-		for _, metric := range []string{"due_total", "dropped_total", "lateness_seconds", "run_seconds"} {
+		for _, metric := range []string{"due_total", "dropped_total", "call_errors_total", "lateness_seconds", "run_seconds"} {
 			want = append(want, fmt.Sprintf(`prescient_%s{job_exec=%q}`, metric, name))
 		}
 		for _, outcome := range prescient.Outcomes() {

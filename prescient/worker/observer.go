@@ -29,6 +29,8 @@ type Result struct {
 	Called bool
 	// Unregistered says that it was not called since the worker has no such job_exec.
 	Unregistered bool
+	// Failed says that its call answered with an error, timed out or panicked.
+	Failed bool
 	// Outcome is how the check ended; empty where it moved to the slot Next.
 	Outcome prescient.Outcome
 	Next    time.Time
@@ -48,8 +50,8 @@ type Result struct {
 
 func newResult(a *check.Answered, dropped bool) Result {
 	r := Result{Job: a.FutureJob, Called: a.Answer.Cause == prescient.CauseCalled,
-		Unregistered: a.Answer.Cause == prescient.CauseUnregistered, Outcome: a.Verdict.Outcome, Next: a.Verdict.Slot,
-		DueAt: a.Verdict.DueAt, Reason: a.Verdict.Reason, Started: a.Answer.Started, Ran: a.Answer.Ran, Dropped: dropped}
+		Unregistered: a.Answer.Cause == prescient.CauseUnregistered, Failed: a.Answer.Cause == prescient.CauseCalled && a.Answer.Err != nil,
+		Outcome: a.Verdict.Outcome, Next: a.Verdict.Slot, DueAt: a.Verdict.DueAt, Reason: a.Verdict.Reason, Started: a.Answer.Started, Ran: a.Answer.Ran, Dropped: dropped}
 	if !r.Started.IsZero() {
 		r.Lateness = a.Lateness()
 	}

@@ -63,12 +63,12 @@ func TestAnObserverIsToldOfEveryCommittedAnswer(t *testing.T) {
 		for name, want := range map[string]Result{
 			"settles":         {Outcome: prescient.Done, Called: true},
 			"goes-on":         {Next: rig.At("14:15"), Called: true, DueAt: rig.At("14:05")},
-			"fails":           {Outcome: prescient.Failed, Called: true, Reason: "no luck"},
+			"fails":           {Outcome: prescient.Failed, Called: true, Failed: true, Reason: "no luck"},
 			"cancelled":       {Outcome: prescient.Done, Called: true, Dropped: true},
 			"nobody-knows-it": {Unregistered: true, Next: rig.At("13:30"), Reason: `job_exec "nobody-knows-it" is not registered with the worker that serves the slot`},
 		} {
 			got := heard.answers[name]
-			if got.Outcome != want.Outcome || got.Called != want.Called || got.Unregistered != want.Unregistered || got.Dropped != want.Dropped || got.Reason != want.Reason ||
+			if got.Outcome != want.Outcome || got.Called != want.Called || got.Unregistered != want.Unregistered || got.Failed != want.Failed || got.Dropped != want.Dropped || got.Reason != want.Reason ||
 				want.Outcome == "" && !got.Next.Equal(want.Next) || !want.DueAt.IsZero() && !got.DueAt.Equal(want.DueAt) {
 				t.Errorf("%s: told of %+v, want %+v", name, got, want)
 			}
