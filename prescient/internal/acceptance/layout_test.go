@@ -31,7 +31,7 @@ var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/bell"
 	"prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store", "prescient/internal/tally"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/longrun/wakeup", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
+var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/longrun/wakeup", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "sql/migrate", "config", "config/value", "cmd/internal/*"}, rooms...)
@@ -66,11 +66,12 @@ var layers = []layer{
 	{"prescient/blocking", vocabulary},
 	{"prescient/schedule/timeline", []string{"slots", "prescient"}},
 	{"prescient/doctor/internal/account", append([]string{"sql/migrate", "sql/rights"}, vocabulary...)},
-	{"prescient/doctor", append([]string{"sql/migrate", "prescient/doctor/internal/*", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/internal/rollup", "prescient/stats", "prescient/schedule/timeline"}, vocabulary...)},
+	{"prescient/doctor", append([]string{"sql/migrate", "prescient/doctor/internal/*", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/internal/rollup", "prescient/stats", "prescient/stats/drift", "prescient/schedule/timeline"}, vocabulary...)},
 	{"prescient/prune", append([]string{"sql/migrate", "prescient/audit", "prescient/internal/rollup"}, vocabulary...)},
-	{"prescient/stats", append([]string{"prescient/audit", "prescient/internal/rollup"}, vocabulary...)},
+	{"prescient/stats", append([]string{"prescient/audit", "prescient/internal/rollup", "prescient/stats/drift"}, vocabulary...)},
 	{"prescient/status", append([]string{"prescient/agent", "prescient/doctor", "prescient/event", "prescient/stats"}, vocabulary...)},
 	{"prescient/internal/rollup", vocabulary},
+	{"prescient/stats/drift", []string{"prescient/internal/tally"}},
 	{"prescient/reslot", append([]string{"sql/migrate", "prescient/audit"}, vocabulary...)},
 	{"prescient/worker/books", []string{"prescient"}},
 	{"prescient/worker/internal/check", append([]string{"prescient/worker/books"}, vocabulary...)},
