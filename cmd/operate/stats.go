@@ -36,7 +36,10 @@ that went to a later slot without a call. late is from the slot to the start of 
 do not exceed. failing since is the first slot from which on each slot that had calls had one that failed.
 
 Below the table stand the commonest reasons, with one whole example each; … is in the place of what differs. At most %d lines of the books are
-read, the latest: where there are more, the heading says from when on.`, stats.MaxLines),
+read, the latest: where there are more, the heading says from when on.
+
+slower than before are job_execs, and steps of jobs, whose run times have left what their own last weeks show, whatever the time that is asked
+for: suddenly, or day by day. Days are UTC, and over; a rise is seen after two of them, and after five weeks it is what is usual.`, stats.MaxLines),
 		Example: fmt.Sprintf(`  %[1]s stats
   %[1]s stats --from now-1d --exec order-unshipped --json`, prog.Name),
 		Args: arguments.None,
@@ -60,14 +63,23 @@ func showStats(cmd *cobra.Command, prog *program.Program, f statsFlags) error {
 		if err != nil {
 			return s.Explain(err)
 		}
+		slow, err := stats.Slow(cmd.Context(), s.DB, s.Config.TablePrefix, sql.Dialect(s.Config.Dialect))
+		if err != nil {
+			return s.Explain(err)
+		}
 		if f.exec != "" {
 			report.Execs = slices.DeleteFunc(report.Execs, func(e stats.Exec) bool { return e.JobExec != f.exec })
+			slow.Slower = slices.DeleteFunc(slow.Slower, func(e stats.Slower) bool { return e.JobExec != f.exec })
 		}
 		to := output.To(cmd.OutOrStdout())
 		if prog.JSON {
-			to.JSON(report)
+			to.JSON(struct {
+				stats.Report
+				Slower []stats.Slower `json:"slower"`
+			}{report, slow.Slower})
 		} else {
 			printStats(to, report)
+			printSlower(to, slow)
 		}
 		return to.Err()
 	})
@@ -96,6 +108,22 @@ func printStats(to *output.Printer, report stats.Report) {
 	if len(reasons) > 0 {
 		to.Table("\nwhy", []output.Column{{Title: "job_exec"}, {Title: "checks", Right: true}, {Title: "reason"}, {Title: "such as"}, {Title: "whose error was", Long: true}}, reasons)
 	}
+}
+
+func printSlower(to *output.Printer, slow stats.SlowerReport) {
+	if len(slow.Slower) == 0 {
+		return
+	}
+	var cells [][]string
+	for _, s := range slow.Slower {
+		step := ""
+		if s.Step != "" {
+			step = words.Clean(s.Job) + " / " + words.Clean(s.Step)
+		}
+		cells = append(cells, []string{words.Clean(s.JobExec), step, string(s.Kind), s.Since.Format("2006-01-02"), output.Millis(s.FromMS), output.Millis(s.ToMS)})
+	}
+	to.Table("\nslower than before", []output.Column{{Title: "job_exec"}, {Title: "job / step"}, {Title: "rise"}, {Title: "since"}, {Title: "run p50 before", Right: true},
+		{Title: "now", Right: true}}, cells)
 }
 
 func share(e stats.Exec) string {

@@ -2,6 +2,7 @@ package operate_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -32,6 +33,18 @@ func TestStats(t *testing.T) {
 		if err := json.Unmarshal([]byte(r.OK("stats", "--from", "2026-11-20 10:00", "--before", "2026-11-20 10:31", "--exec", "order-unshipped", "--json")), &report); err != nil ||
 			len(report.Execs) != 1 || report.Execs[0].Calls != 20 || report.Execs[0].FailsSince != nil || report.Cut {
 			r.Errorf("%v: %+v", err, report)
+		}
+		for ago := 1; ago <= 30; ago++ {
+			bucket := 124 // 400 ms
+			if ago <= 2 {
+				bucket = 140
+			}
+			r.Exec(fmt.Sprintf("INSERT INTO stats_bucket (grain, start, job_exec, entity_name, measure, bucket, n) VALUES ('day', '2026-11-20' - INTERVAL %d DAY, 'export', 'order', 'run', %d, 90)", ago, bucket))
+		}
+		r.Says(r.OK("stats"), "\nslower than before\n", "export", "sudden", "2026-11-18", "ms")
+		var slow struct{ Slower []stats.Slower }
+		if err := json.Unmarshal([]byte(r.OK("stats", "--json", "--exec", "export")), &slow); err != nil || len(slow.Slower) != 1 || slow.Slower[0].FromMS < 390 || slow.Slower[0].ToMS > 950 {
+			r.Errorf("%v: %+v", err, slow)
 		}
 		r.Says(r.OK("stats", "--exec", "another"), "Nothing became of any check")
 		for _, test := range []struct{ line, says string }{{"--from now", "must be earlier"}, {"--from soon", "--from"}, {"--before 25:00", "--before"}} {

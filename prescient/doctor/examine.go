@@ -33,6 +33,7 @@ var examinations = []examination{
 	{"overdue", (*look).examineOverdue, []string{"future_job"}},
 	{"put_off", (*look).examinePutOff, []string{"future_job"}},
 	{"failing", (*look).examineFailing, []string{"exec_run"}},
+	{"slower", (*look).examineSlower, []string{"stats_bucket", "step_run_log"}},
 	{"execs", (*look).examineExecs, []string{"exec_known"}},
 	{"stats", (*look).examineStats, []string{"stats_hour", "job_history"}},
 	{"schedules", (*look).examineSchedules, []string{"schedule", "future_job"}},

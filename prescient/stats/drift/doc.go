@@ -6,5 +6,6 @@
 //
 // A rise is 25 %, and six times the mean distance of the nearest nine tenths of days: what scatters more has to rise more. Each of the last two
 // days, since one may be bad, is above the old level by two standard errors of its median, and after a step by 25 %. Less than 5 ms is no rise:
-// clocks are that coarse. Under three weeks nothing is usual; after five weeks the new level is.
+// clocks are that coarse. Nothing is usual with less than 14 days in three weeks; after five weeks the new
+// level is.
 package drift

@@ -18,6 +18,7 @@ const (
 
 	week     = 7
 	minSpan  = 3 * week
+	minDays  = 2 * week
 	looks    = 2
 	minGrows = 2 * week
 	rise     = 0.25
@@ -63,7 +64,7 @@ func Look(days []Day, today time.Time, calls int) (Rise, bool) {
 
 // judge judges the levels of the days before today.
 func judge(all []level, today int) (Rise, bool) {
-	if len(all) < 2*looks || all[len(all)-1].day < today-week || all[len(all)-1].day-all[0].day < minSpan {
+	if len(all) < minDays || all[len(all)-1].day < today-week || all[len(all)-1].day-all[0].day < minSpan {
 		return Rise{}, false
 	}
 	above := rhythm(all)

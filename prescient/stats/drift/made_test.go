@@ -108,6 +108,7 @@ func TestFalseAlarmsAreRare(t *testing.T) {
 		{"days differ by 20 %", usual.with(func(m *made) { m.noise = 0.2 }), 1},
 		{"by 10 %, which lasts", usual.with(func(m *made) { m.noise, m.lasts = 0.1, 0.7 }), 10},
 		{"one bad day in fifty", usual.with(func(m *made) { m.bad = 0.02 }), 1},
+		{"weekdays differ by 20 %", usual.with(func(m *made) { m.noise, m.skipped = 0.2, true }), 1},
 		{"few calls", usual.with(func(m *made) { m.calls, m.spread = Calls, 1 }), 1},
 		{"a call a day", usual.with(func(m *made) { m.calls, m.spread = 1, 0.1 }), 1},
 		{"a call a day, of all kinds", usual.with(func(m *made) { m.calls, m.spread = 1, 0.7 }), 1},
