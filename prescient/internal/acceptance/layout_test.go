@@ -31,7 +31,7 @@ var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/bell"
 	"prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store", "prescient/internal/tally"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/longrun/wakeup", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
+var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/heartbeat", "prescient/longrun", "prescient/longrun/wakeup", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "sql/migrate", "config", "config/value", "cmd/internal/*"}, rooms...)
@@ -93,6 +93,7 @@ var layers = []layer{
 	{"prescient/longrun/internal/claimer", append([]string{"prescient/longrun/internal/ahead", "prescient/longrun/machine", "prescient/longrun/wakeup"}, vocabulary...)},
 	{"prescient/longrun/internal/ahead", vocabulary},
 	{"prescient/longrun", append([]string{"prescient/longrun/wakeup", "prescient/longrun/internal/*"}, vocabulary...)},
+	{"prescient/heartbeat", []string{"prescient"}},
 	{"prescient/output", nil},
 	{"prescient/event/broker", nil},
 	{"prescient/event/broker/*", []string{"prescient/event/broker", "prescient/longrun/wakeup"}},
