@@ -47,6 +47,9 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 	w.ledger = w.newLedger()
 	w.purge = &purge.Purge{Send: w.send, Tables: &w.tables, Log: w.log, For: w.options.putOff(), MostOthers: purge.MostOthers}
 	w.shared = w.newShared()
+	if o := options.Observer; o != nil {
+		w.shared.Executor.Calling = o.Calling
+	}
 	w.known = &known.Teller{Send: w.send, Tables: &w.tables, Worker: options.Name, Execs: known.Of(options.Registry, options.Guards)}
 	w.bounds.tails = make(places, w.buckets())
 	if w.send.Limited() {

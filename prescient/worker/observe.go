@@ -33,6 +33,11 @@ func (w *Worker) observeRun(figures books.Figures, err error) {
 	}
 }
 
+// tellsServed says whether somebody is told of served slots.
+func (w *Worker) tellsServed() bool {
+	return w.options.Observer != nil && w.options.Observer.Served != nil
+}
+
 func (w *Worker) observeWorking() {
 	if o := w.options.Observer; o != nil && o.Working != nil {
 		o.Working()

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
@@ -89,6 +92,47 @@ func TestAnObserverIsToldWhenWorkBegins(t *testing.T) {
 		r.Must(r.worker(time.Time{}, prescient.NewRegistry(), Options{Observer: observer}).Work(ctx))
 		if ctx.Err() == nil {
 			t.Error("it was not told")
+		}
+	})
+}
+
+func TestAnObserverIsToldOfEachRowBeforeItIsCalled(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		var mu sync.Mutex
+		var order []string
+		note := func(what string, jobs ...prescient.FutureJob) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, job := range jobs {
+				order = append(order, what+" "+job.JobExec)
+			}
+		}
+		execs := prescient.NewRegistry()
+		execs.MustRegister("one", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
+			note("called", job)
+			return nil, nil
+		}, prescient.Guards{})
+		r.Must(execs.RegisterBatch("batch", func(_ context.Context, b *prescient.Batch) error {
+			note("called", b.Jobs()...)
+			return nil
+		}, prescient.Guards{}))
+		r.Must(execs.RegisterTx("tx", func(_ context.Context, _ *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
+			note("called", job)
+			return nil, nil
+		}, prescient.Guards{}))
+		r.Must(execs.RegisterTxBatch("tx-batch", func(_ context.Context, _ *sqlx.Tx, b *prescient.Batch) error {
+			note("called", b.Jobs()...)
+			return nil
+		}, prescient.Guards{}))
+		for _, name := range []string{"one", "batch", "tx", "tx-batch"} {
+			order = nil
+			r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "1"}, JobExec: name, DueAt: rig.At("13:15")})
+			r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "late"}, JobExec: name, DueAt: rig.At("13:15"), ExpiresAfter: time.Second})
+			r.runAt(rig.At("13:15:10"), execs, Options{Observer: &Observer{Calling: func(job prescient.FutureJob) { note("calling", job) }}})
+			if want := []string{"calling " + name, "called " + name}; !slices.Equal(order, want) {
+				t.Errorf("%q; want %q", order, want)
+			}
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,8 @@ type slotRun struct {
 	giving  giving
 	leases  map[*ledger.Lease]context.CancelFunc
 	figures books.Figures
+
+	served bool // no bucket of the slot is unfinished
 }
 
 // ends are what tells a slot run to end.
@@ -80,6 +83,8 @@ type runOptions struct {
 	// the background does; or that is ahead of the one that is known. Otherwise the run waits for the slot.
 	clocks chan<- store.Clock
 	known  store.Clock
+	// finished, where given, has whether a try before this one has finished a bucket for the first time.
+	finished *atomic.Bool
 }
 
 // errSetBack is returned by a run that found the clock before its slot, and left it.
@@ -104,16 +109,35 @@ func (w *Worker) tryRun(ctx context.Context, slot time.Time, how runOptions) (bo
 		return books.Figures{Slot: slot, Paused: err == nil}, err
 	}
 	w.ledger.GiveBackLate(work)
+	how.finished = cmp.Or(how.finished, new(atomic.Bool))
 	r := &slotRun{w: w, slot: slot, State: seen, runOptions: how, ends: ends{stop: ctx.Done(), calls: calls, work: work},
 		leases: make(map[*ledger.Lease]context.CancelFunc), waits: lockWaits{left: make(map[int]bool)}, figures: books.Figures{Slot: slot}}
 	if seen.Due {
 		err = r.run(ctx)
-	} else if _, err = w.send.Exec(work, w.tables.Stmt.Get("slotrun/open_empty"), slot, w.options.Name, how.by, slot); err != nil {
-		err = fmt.Errorf("noting the empty slot %s: %w", slots.Stamp(slot), err)
+	} else {
+		err = r.noteEmpty()
+	}
+	if err == nil && r.served && r.finished.Load() && w.tellsServed() {
+		w.options.Observer.Served(slot)
 	}
 	r.figures.Troubles = books.Troubles(r.figures.Troubles).Sorted()
 	r.figures.Took = time.Since(began)
 	return r.figures, err
+}
+
+// noteEmpty notes that the slot held nothing. Where somebody is told of served slots, it looks whether that was noted before: the statement does not tell.
+func (r *slotRun) noteEmpty() error {
+	if r.w.tellsServed() {
+		list, err := r.w.ledger.Rows(r.work, r.slot)
+		if err == nil && len(list) == 0 {
+			r.finished.Store(true)
+		}
+		r.served = err == nil && (len(list) == 0 || finished(list))
+	}
+	if _, err := r.w.send.Exec(r.work, r.w.tables.Stmt.Get("slotrun/open_empty"), r.slot, r.w.options.Name, r.by, r.slot); err != nil {
+		return fmt.Errorf("noting the empty slot %s: %w", slots.Stamp(r.slot), err)
+	}
+	return nil
 }
 
 // awaitSlot looks at the slot once it has come by the database's clock. It does not wait where that is much too early and the run
@@ -178,11 +202,13 @@ func (r *slotRun) run(ctx context.Context) error {
 			return err
 		}
 		if ctx.Err() != nil {
+			r.lookServed()
 			return nil
 		}
 		if list, err = r.w.ledger.Reopened(r.work, r.slot, r.by); err != nil {
 			return err
 		}
+		r.served = finished(list)
 		list = slices.DeleteFunc(list, func(row ledger.Row) bool { return r.waits.left[row.Bucket] })
 		if did > 0 {
 			idle = time.Now()
@@ -209,6 +235,20 @@ func (r *slotRun) run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// lookServed looks whether the slot was served by what was done before the worker was told to stop, where somebody is told of that.
+func (r *slotRun) lookServed() {
+	if !r.w.tellsServed() || !r.finished.Load() {
+		return
+	}
+	list, err := r.w.ledger.Rows(r.work, r.slot)
+	r.served = err == nil && finished(list)
+}
+
+// finished says whether all buckets of a slot are.
+func finished(list []ledger.Row) bool {
+	return len(list) > 0 && !slices.ContainsFunc(list, func(row ledger.Row) bool { return !row.Finished })
 }
 
 // shortestNap and longestNap are how long to wait for others at least, and at most: what one that stops gives back is taken up by then.
@@ -305,6 +345,9 @@ func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
 		return lingered, nil
 	}
 	release := r.w.ledger.Release(r.work, l, err == nil)
+	if err == nil && release == nil && !row.Finished {
+		r.finished.Store(true)
+	}
 	if locked && b.Figures.Locked > 0 {
 		r.w.sayLocked(r.work, l, b.Figures.Locked, b.LeftLocked)
 	}

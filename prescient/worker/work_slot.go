@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -34,8 +35,9 @@ func (w *Worker) runOwn(ctx context.Context, own ownSlot, fail context.CancelCau
 	began := time.Now()
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = 50*time.Millisecond, time.Second
+	how := runOptions{by: ledger.Work, parallel: w.buckets(), stay: true, clocks: own.clocks, known: own.clock, place: own.place, finished: new(atomic.Bool)}
 	for tries := 1; ; tries++ {
-		figures, err := w.tryRun(ctx, own.slot, runOptions{by: ledger.Work, parallel: w.buckets(), stay: true, clocks: own.clocks, known: own.clock, place: own.place})
+		figures, err := w.tryRun(ctx, own.slot, how)
 		total.Add(figures)
 		total.Troubles = books.Troubles(total.Troubles).Sorted()
 		total.Held, total.Paused, total.Took = figures.Held, figures.Paused, time.Since(began)

@@ -18,6 +18,7 @@ func (batchFunc) atOnce() int { return 0 }
 func (fn batchFunc) begin(e *Executor, t Task) calls {
 	c := &call{Task: t, executor: e}
 	c.do = func(ctx context.Context) ([]check.Answer, error) {
+		e.tell(c.Rows...)
 		b := check.NewBatch(c.Rows, c.Sink.Time().Now())
 		if err := fn(ctx, b); err != nil {
 			return nil, check.Quoted(err)

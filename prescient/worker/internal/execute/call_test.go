@@ -116,7 +116,7 @@ func TestATransactionThatIsGivenUpIsAnErrorOnlyOfAFunctionThatWasCalled(t *testi
 		err   error
 	}{
 		"before the call": {func(*TxCall) { time.Sleep(time.Minute) }, check.Again, nil},
-		"in the call":     {func(c *TxCall) { c.Calling(); time.Sleep(time.Minute) }, check.Answers, prescient.ErrTimeout},
+		"in the call":     {func(c *TxCall) { c.Calling(nil); time.Sleep(time.Minute) }, check.Answers, prescient.ErrTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

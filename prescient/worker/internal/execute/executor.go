@@ -20,6 +20,8 @@ type Executor struct {
 	Lanes map[string]*Lane
 	// Serves says that slots are run here as they come, for which half of the places are kept. What only catches up has all of them.
 	Serves atomic.Bool
+	// Calling is told of each row of a call before it is made; nil for nobody.
+	Calling func(prescient.FutureJob)
 
 	mu       sync.Mutex // taken before any mutex of a sink, never after
 	Order    []*Lane
@@ -97,6 +99,16 @@ func (t *Task) task() *Task { return t }
 
 // Overtime is how long after its timeout a call may take to notice that its context is over.
 const Overtime = 250 * time.Millisecond
+
+// tell tells of a call that is about to be made.
+func (e *Executor) tell(rows ...*check.Answered) {
+	if e.Calling == nil {
+		return
+	}
+	for _, r := range rows {
+		e.Calling(r.FutureJob)
+	}
+}
 
 // Submit queues tasks and starts what may start.
 func (e *Executor) Submit(tasks []*Task) {

@@ -149,6 +149,7 @@ func (s *series) call(r *check.Answered) (placed bool) {
 			go s.executor.work(s) // what is left of the series
 		}
 	}()
+	s.executor.tell(r)
 	next, err = s.each.fn(ctx, r.Own(s.Sink.Time().When(s.started)))
 	err = check.Quoted(err)
 	returned = true

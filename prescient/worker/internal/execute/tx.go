@@ -55,8 +55,11 @@ type TxCall struct {
 	lockedFor time.Duration // how long the transaction had its rows locked until the functions had answered
 }
 
-// Calling takes note that a function is called.
-func (c *TxCall) Calling() { c.waits.Store(false) }
+// Calling takes note that a function is called for some rows.
+func (c *TxCall) Calling(rows []*check.Answered) {
+	c.waits.Store(false)
+	c.executor.tell(rows...)
+}
 
 // Waits says whether no function was called yet.
 func (c *TxCall) Waits() bool { return c.waits.Load() }

@@ -179,7 +179,7 @@ func (c *calls) call(ctx context.Context, part []int) (failure, err error) {
 	for i, row := range part {
 		rows[i] = c.batch[row]
 	}
-	c.handler.Calling()
+	c.handler.Calling(rows)
 	answers, failure := c.handler.Call(ctx, c.tx, rows, c.clock.When(started))
 	ended := time.Now()
 	tries := rows[0].Tries
