@@ -77,6 +77,7 @@ func (e *exec) tryConclude(ctx context.Context, run *Run, a prescient.Answer, ra
 	}
 	if !run.row.check.is(&p) {
 		v := prescient.Verdict{Outcome: prescient.Cancelled, Reason: ErrDropped.Error(), DueAt: run.row.check.dueAt, CheckCount: run.row.check.checkCount}
+		c.as = v.Outcome
 		if err := c.fence(ctx, v, false); err != nil {
 			return err
 		}
@@ -107,6 +108,7 @@ type conclusion struct {
 	tx  *sqlx.Tx
 	run *Run
 	ran time.Duration
+	as  prescient.Outcome // how the check ends; empty where it goes on
 
 	offered []*known // the run that waited for this one
 }
@@ -161,6 +163,7 @@ func (c *conclusion) settle(ctx context.Context, job prescient.FutureJob, a pres
 	if err := c.fence(ctx, v, false); err != nil {
 		return err
 	}
+	c.as = v.Outcome
 	if v.Outcome == "" {
 		if err := c.Move(ctx, job, v); err != nil {
 			return err
@@ -236,6 +239,7 @@ func (c *conclusion) commit() error {
 		return fmt.Errorf("committing: %w", err)
 	}
 	c.tellOfOffers(c.offered)
+	c.options.Observer.ended(c.run.job, c.as)
 	return nil
 }
 

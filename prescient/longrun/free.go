@@ -167,6 +167,7 @@ func (m *claims) commit(ctx context.Context, failed map[prescient.Key]error) err
 	if err != nil {
 		return err
 	}
+	ended := make([]prescient.Outcome, len(m.jobs))
 	for i, job := range m.jobs {
 		if m.passed[i] != nil {
 			continue
@@ -176,7 +177,7 @@ func (m *claims) commit(ctx context.Context, failed map[prescient.Key]error) err
 		if v.Outcome != "" && m.kept != nil {
 			v = prescient.Decide(m.tables.Grid, prescient.Guards{Endless: true}, job, prescient.Answer{Cause: prescient.CauseRefused, Err: m.kept}, m.now)
 		}
-		if v.Outcome == "" {
+		if ended[i] = v.Outcome; v.Outcome == "" {
 			err = p.Move(ctx, job, v)
 		} else if err = p.End(ctx, job, v, nil, 0); err == nil {
 			err = tally.Add(ctx, tx.Tx, &m.tables, tally.Noted{Job: &job, Cause: answers[i].Cause, Ended: m.now, Verdict: &v})
@@ -189,6 +190,7 @@ func (m *claims) commit(ctx context.Context, failed map[prescient.Key]error) err
 		return err // what was committed all the same lapses, and is taken over
 	}
 	for i, job := range m.jobs {
+		m.options.Observer.ended(job, ended[i])
 		if late := m.now.Sub(m.tables.Grid.Ceil(job.DueAt)); answers[i].Began && m.guards.SLA > 0 && late > m.guards.SLA {
 			// No slot run counts it.
 			m.options.Log.Warn().Str("job_exec", job.JobExec).Stringer("entity", job.Entity()).Str("tag", job.Tag).Dur("late", late).

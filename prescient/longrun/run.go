@@ -168,6 +168,7 @@ func (e *exec) call(ctx context.Context, run *Run) {
 		}
 		defer e.after(end.Sub(run.clock.Now()), func() { run.cancel(cause) })()
 	}
+	e.options.Observer.calling(run.job)
 	answered := caught.Go(func() (a prescient.Answer) {
 		if a.Next, a.Err = e.fn(ctx, run); a.Err != nil {
 			a.Err = quoted(a.Err)

@@ -45,6 +45,8 @@ type Options struct {
 	WakeUp wakeup.WakeUp
 	// Rules know the terms of checks; nil where none belongs to a schedule.
 	Rules Rules
+	// Observer is told of calls and ends; nil for none.
+	Observer *Observer
 	// Log takes a line at warn for each run that is lost, or taken over. The zero value is silent.
 	Log zerolog.Logger
 }
