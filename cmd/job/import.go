@@ -10,7 +10,7 @@ import (
 )
 
 const fileFormat = `A file is YAML, a list of jobs and shared steps, or one a document. Of a job: job (its name), crontab (a text or a list), zone,
-steps, pool, overlap, tolerance, quota, catch_up, catch_up_within, expires_after, jitter, coalesce, enabled. Of a step: step (the name of
+steps, pool, heartbeat, overlap, tolerance, quota, catch_up, catch_up_within, expires_after, jitter, coalesce, enabled. Of a step: step (the name of
 a shared one) or name (of one of a job), exec, arguments (any value, which becomes JSON), timeout, retries, retry_wait, on_failure (stop
 or continue). A step of a job that is a text is the shared step of this name:
 

@@ -25,11 +25,13 @@ type definitionFlags struct {
 	catchUp                                 schedule.CatchUp
 	catchUpWithin, expires, jitter          time.Duration
 	coalesce, noPayload, noOwner            bool
+	heartbeat                               string
+	noHeartbeat                             bool
 	long                                    longFlags
 }
 
 // texts are those that have to have a value where they are given.
-var texts = []string{"zone", "exec", "topic", "payload-file", "owner", "catch-up", "catch-up-within", "expires", "jitter", "overlap", "tolerance", "quota", "pool"}
+var texts = []string{"zone", "exec", "topic", "payload-file", "owner", "catch-up", "catch-up-within", "expires", "jitter", "overlap", "tolerance", "quota", "pool", "heartbeat"}
 
 func (f *definitionFlags) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
@@ -44,6 +46,7 @@ func (f *definitionFlags) addFlags(cmd *cobra.Command) {
 	arguments.Duration(flags, &f.expires, "expires", "", "how long after its time an occurrence is of use: 1h (default for ever)")
 	arguments.Duration(flags, &f.jitter, "jitter", "", "bound of a delay that the schedule has of its own: 10m (default none)")
 	flags.BoolVar(&f.coalesce, "coalesce", false, "crontabs may be finer than the slots: occurrences of one slot are one")
+	flags.StringVar(&f.heartbeat, "heartbeat", "", "what is told of its runs or events: a name in heartbeats.urls of the workers' configuration (default none)")
 	f.long.addFlags(flags)
 }
 
@@ -53,7 +56,7 @@ func (f *definitionFlags) read(cmd *cobra.Command, crontabs []string) (change fu
 	if err := arguments.NotEmpty(cmd, texts...); err != nil {
 		return nil, err
 	}
-	for _, flags := range [][]string{{"exec", "topic"}, {"payload", "payload-file", "no-payload"}, {"owner", "no-owner"}, {"pool", "no-pool"}} {
+	for _, flags := range [][]string{{"exec", "topic"}, {"payload", "payload-file", "no-payload"}, {"owner", "no-owner"}, {"pool", "no-pool"}, {"heartbeat", "no-heartbeat"}} {
 		if err := arguments.Exclusive(cmd, flags...); err != nil {
 			return nil, err
 		}
@@ -74,6 +77,7 @@ func (f *definitionFlags) read(cmd *cobra.Command, crontabs []string) (change fu
 		set(given("expires"), &s.ExpiresAfter, f.expires)
 		set(given("jitter"), &s.Jitter, f.jitter)
 		set(given("coalesce"), &s.MayCoalesce, f.coalesce)
+		set(given("heartbeat") || f.noHeartbeat, &s.Heartbeat, f.heartbeat)
 		f.long.change(s, given)
 		set(len(crontabs) > 0, &s.Crontabs, crontabs)
 		if err := s.Validate(); err != nil {

@@ -49,7 +49,7 @@ func importCommand(prog *program.Program) *cobra.Command {
 		Short: "Create and change schedules as a file says",
 		Long: `Reads schedules from a file, or with - from stdin: YAML (a list, or one a document), or JSON lines. Their names are id,
 crontab (a text or a list), zone, exec or topic, payload (payload_base64 where it is not UTF-8), owner (name/key), catch_up,
-catch_up_within, expires_after, jitter, coalesce, enabled, and for long runs long, overlap, tolerance, quota and pool. One with
+catch_up_within, expires_after, jitter, coalesce, heartbeat, enabled, and for long runs long, overlap, tolerance, quota and pool. One with
 enabled: false is paused; true says nothing. Jobs and shared steps may stand in the same YAML: they are checked, too, and left to
 job import.
 

@@ -177,7 +177,7 @@ func (f shown) print(out io.Writer) error {
 	lines = append(lines, [][2]string{{"zone", f.Zone}, {"exec", f.Exec}, {"topic", f.Topic}, {"payload", payload},
 		{"payload_base64", words.Clip(f.PayloadBase64, 200)}, {"owner", f.Owner}, {"catch_up", f.CatchUp}, {"catch_up_within", f.CatchUpWithin},
 		{"expires_after", f.ExpiresAfter}, {"jitter", f.Jitter}, {"coalesce", orBlank(f.Coalesce)}, {"long", orBlank(f.Long)},
-		{"overlap", f.Overlap}, {"tolerance", f.Tolerance}, {"quota", f.Quota}, {"pool", f.Pool}, {"state", f.state()},
+		{"overlap", f.Overlap}, {"tolerance", f.Tolerance}, {"quota", f.Quota}, {"pool", f.Pool}, {"heartbeat", f.Heartbeat}, {"state", f.state()},
 		{"passed_over", output.Count(f.PassedOver)}, {"version", strconv.FormatUint(f.Version, 10)}, {"created_at", created}, {"updated_at", updated},
 		{"last_started_at", output.Second(f.LastStartedAt)}}...)
 	if t := f.Timer; t != nil {

@@ -49,6 +49,7 @@ no failure: then its next occurrence is planned anew by the time zones of this m
 	f.addFlags(cmd)
 	cmd.Flags().BoolVar(&f.noPayload, "no-payload", false, "take its payload away")
 	cmd.Flags().BoolVar(&f.long.noPool, "no-pool", false, "its long runs are those of the pool of its job_exec")
+	cmd.Flags().BoolVar(&f.noHeartbeat, "no-heartbeat", false, "let nothing be told of its runs or events")
 	cmd.Flags().BoolVar(&f.noOwner, "no-owner", false, "let it belong to nobody")
 	return cmd
 }

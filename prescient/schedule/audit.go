@@ -39,6 +39,7 @@ type state struct {
 	Tolerance     int64    `json:"tolerance,omitempty"`
 	Quota         *int64   `json:"quota,omitempty"` // 0 for none
 	Pool          string   `json:"pool,omitempty"`
+	Heartbeat     string   `json:"heartbeat,omitempty"`
 	switched
 }
 
@@ -52,7 +53,7 @@ func stateOf(s Schedule, enabled bool) state {
 	seconds := func(d time.Duration) int64 { return int64(d / time.Second) }
 	as := state{Crontabs: s.Crontabs, Zone: s.Zone, JobExec: s.JobExec, Topic: s.Topic, Payload: audit.Bounded(s.Payload), CatchUp: s.CatchUp,
 		CatchUpWithin: seconds(s.CatchUpWithin), ExpiresAfter: seconds(s.ExpiresAfter), Jitter: seconds(s.Jitter), MayCoalesce: s.MayCoalesce,
-		Long: s.Long, Overlap: string(s.Overlap), Tolerance: seconds(s.Tolerance), Pool: s.Pool, switched: switched{Enabled: enabled}}
+		Long: s.Long, Overlap: string(s.Overlap), Tolerance: seconds(s.Tolerance), Pool: s.Pool, Heartbeat: s.Heartbeat, switched: switched{Enabled: enabled}}
 	if s.Owner != (prescient.Entity{}) {
 		as.Owner = s.Owner.String()
 	}

@@ -69,7 +69,23 @@ func (s *Schedules) fireTimers(ctx context.Context, tx *sqlx.Tx, batch *prescien
 	if err := f.contest(ctx, tx, timers, batch); err != nil {
 		return err
 	}
+	if s.onSent != nil {
+		batch.AfterTx(func(committed bool) {
+			if committed {
+				f.tellSent()
+			}
+		})
+	}
 	return f.write(ctx, tx, len(timers) == 1)
+}
+
+// tellSent tells the heartbeats of schedules whose events are in the outbox.
+func (f *firing) tellSent() {
+	for _, e := range f.events {
+		if name := f.of[e.Key].Heartbeat; name != "" {
+			f.onSent(name)
+		}
+	}
 }
 
 // firing is what the call for some timers does.

@@ -47,7 +47,7 @@ func (s *Schedules) goOn(ctx context.Context, db prescient.DB, some []replacemen
 		}
 		to := client.Renewal{JobExec: r.by.JobExec, ExpiresAfter: r.by.ExpiresAfter}
 		if second, err := strconv.ParseInt(strings.TrimPrefix(job.Tag, "m"), 10, 64); err == nil {
-			to.Payload = s.unlessMissed(r.by.Schedule, time.Unix(second, 0).UTC())
+			to.Payload = s.saidOf(r.by.Schedule, time.Unix(second, 0).UTC())
 		}
 		return to, true
 	})

@@ -71,7 +71,7 @@ func columns(s Schedule) []string {
 		text(s.Owner.Name), text(s.Owner.Key), text(string(s.CatchUp)), literal.Of(appendSeconds, s.CatchUpWithin),
 		literal.Of(appendSeconds, s.ExpiresAfter), literal.Of(appendSeconds, s.Jitter), literal.Of(appendBool, s.MayCoalesce),
 		literal.Of(appendBool, s.Long), literal.Of(literal.AppendTextOrNull, string(s.Overlap)), literal.Of(appendSeconds, s.Tolerance),
-		literal.Of(appendQuota, s.Quota), text(s.Pool),
+		literal.Of(appendQuota, s.Quota), text(s.Pool), text(s.Heartbeat),
 	}
 }
 
@@ -129,7 +129,7 @@ func (s *Stored) into() []any {
 		store.OrZero(&s.Owner.Name), store.Unhex(&s.Owner.Key), store.OrZero(&s.CatchUp), store.Seconds(&s.CatchUpWithin), store.Seconds(&s.ExpiresAfter),
 		store.Seconds(&s.Jitter), &s.MayCoalesce, &s.Version, &s.Enabled, store.At(&s.DisabledAt), store.Unhex(&s.DisabledReason), &s.PassedOver, &s.caught,
 		store.At(&s.CreatedAt), store.At(&s.UpdatedAt), &s.Long, store.OrZero(&s.Overlap), store.Seconds(&s.Tolerance), quota{&s.Quota}, &s.Pool,
-		store.At(&s.LastStartedAt), &s.kept}
+		store.At(&s.LastStartedAt), &s.kept, store.OrZero(&s.Heartbeat)}
 }
 
 // lines is a column of crontabs.

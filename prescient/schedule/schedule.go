@@ -104,6 +104,9 @@ type Schedule struct {
 	// Pool is whose agents may have its long runs: an identifier. It goes before that of the job_exec, which is what an empty one stands
 	// for.
 	Pool string
+	// Heartbeat is the name of what is told, by whoever works, as its runs begin and end, or once its events are in the outbox: an identifier,
+	// which the configuration of workers has a URL for. None by default.
+	Heartbeat string
 }
 
 // NoQuota is the quota of a schedule whose long runs may take as long as they do.
@@ -147,6 +150,11 @@ func (s Schedule) validate() error {
 	}
 	if err := s.validLong(); err != nil {
 		return err
+	}
+	if s.Heartbeat != "" {
+		if err := prescient.ValidIdentifier("heartbeat", s.Heartbeat); err != nil {
+			return prescient.InField("heartbeat", fmt.Errorf("schedule %q: %w", s.ID, err))
+		}
 	}
 	for _, of := range []struct {
 		name string
@@ -256,7 +264,7 @@ func (s Schedule) same(o Schedule) bool {
 	return s.sameTimeline(o) && string(s.Payload) == string(o.Payload) && (s.Payload == nil) == (o.Payload == nil) &&
 		s.JobExec == o.JobExec && s.Topic == o.Topic && s.Owner == o.Owner && s.CatchUp == o.CatchUp &&
 		s.CatchUpWithin == o.CatchUpWithin && s.ExpiresAfter == o.ExpiresAfter && s.MayCoalesce == o.MayCoalesce &&
-		s.Long == o.Long && s.Overlap == o.Overlap && s.Tolerance == o.Tolerance && s.Quota == o.Quota && s.Pool == o.Pool
+		s.Long == o.Long && s.Overlap == o.Overlap && s.Tolerance == o.Tolerance && s.Quota == o.Quota && s.Pool == o.Pool && s.Heartbeat == o.Heartbeat
 }
 
 // sameTimeline says whether two definitions fire at the same times.

@@ -39,6 +39,7 @@ type Schedules struct {
 	bounds bounds
 	zones  timeline.Zones // nil for those of this machine
 	ofJobs bool           // it is for the schedules of jobs, and for no others
+	onSent func(heartbeat string)
 }
 
 // New returns the schedules of the installation that a client works on.
@@ -76,6 +77,10 @@ func (s *Schedules) stored(one Schedule) error {
 	}
 	return s.mine(one)
 }
+
+// OnSent has a function told of the heartbeats of schedules whose timers have put events into the outbox, once that is committed. It is to be
+// quick, and to be set before workers run.
+func (s *Schedules) OnSent(tell func(heartbeat string)) { s.onSent = tell }
 
 // Outbox is the one into which schedules put their events: a forwarder that is given it learns of them at once.
 func (s *Schedules) Outbox() *event.Outbox { return s.events }

@@ -42,18 +42,42 @@ func (s *Schedules) runs(one Schedule, due ...time.Time) []prescient.NewJob {
 	jobs := make([]prescient.NewJob, len(due))
 	for i, t := range due {
 		jobs[i] = prescient.NewJob{Entity: s.own.Entity(one.ID), JobExec: one.JobExec, Tag: tagOf(t), DueAt: t, ExpiresAfter: one.ExpiresAfter,
-			Payload: s.unlessMissed(one, t)}
+			Payload: s.saidOf(one, t)}
 	}
 	return jobs
 }
 
-// unlessMissed is what the payload of a run says that is to end as missed where it is not called in time, which is to the end of a
-// slot; nil for all others.
-func (s *Schedules) unlessMissed(one Schedule, due time.Time) json.RawMessage {
-	if one.CatchUp != Skip {
+// said is what the payload of a run says to those who know nothing of its schedule.
+type said struct {
+	// MissedAfter is when it ends as missed where it was not called by then: at the end of a slot.
+	MissedAfter time.Time `json:"missed_after,omitzero"`
+	// Heartbeat is told of it.
+	Heartbeat string `json:"heartbeat,omitempty"`
+}
+
+// saidOf is what the payload of a run says; nil for nothing.
+func (s *Schedules) saidOf(one Schedule, due time.Time) json.RawMessage {
+	says := said{Heartbeat: one.Heartbeat}
+	if one.CatchUp == Skip {
+		says.MissedAfter = one.rules().Until(s.tables.Grid, due).UTC()
+	}
+	if says == (said{}) {
 		return nil
 	}
-	return json.RawMessage(`{"missed_after":"` + one.rules().Until(s.tables.Grid, due).UTC().Format(time.RFC3339Nano) + `"}`)
+	text, _ := json.Marshal(says) // which cannot fail
+	return text
+}
+
+// HeartbeatOf is the name of the heartbeat that is told of a run of a schedule, as its row says; empty for none, and of other checks.
+func HeartbeatOf(run prescient.FutureJob) string {
+	if run.EntityName != prescient.ScheduleEntity || len(run.Payload) == 0 {
+		return ""
+	}
+	var says said
+	if json.Unmarshal(run.Payload, &says) != nil || prescient.ValidIdentifier("heartbeat", says.Heartbeat) != nil {
+		return ""
+	}
+	return says.Heartbeat
 }
 
 // tagOf is the tag of the run of an occurrence, and handTag that of a run that a person asked for: they end in a unix second.

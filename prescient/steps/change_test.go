@@ -18,7 +18,7 @@ import (
 func TestAJobIsReadAsItWasWritten(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		whole := steps.Job{Name: "nightly.2", Crontabs: []string{"0 3 * * *", "@weekly"}, Zone: "Europe/Berlin", CatchUp: schedule.All, CatchUpWithin: time.Hour,
-			ExpiresAfter: 2 * time.Hour, Jitter: time.Minute, MayCoalesce: true, Overlap: longrun.Queue, Tolerance: time.Second, Quota: 90 * time.Minute, Pool: "heavy",
+			ExpiresAfter: 2 * time.Hour, Jitter: time.Minute, MayCoalesce: true, Overlap: longrun.Queue, Tolerance: time.Second, Quota: 90 * time.Minute, Pool: "heavy", Heartbeat: "mornings",
 			Steps: []steps.Step{
 				{Name: "a", JobExec: "one", Arguments: json.RawMessage("{\"text\": \"<b>\\\\ ä €\\u0000'\", \"n\": 12345678901234567890}"), Timeout: 1500 * time.Millisecond,
 					Retries: 3, RetryWait: time.Second, OnFailure: steps.Continue},

@@ -24,6 +24,7 @@ type jobRecord struct {
 	Tolerance     duration     `json:"tolerance,omitzero"`
 	Quota         duration     `json:"quota,omitzero"`
 	Pool          string       `json:"pool,omitempty"`
+	Heartbeat     string       `json:"heartbeat,omitempty"`
 	Steps         []stepRecord `json:"steps"`
 }
 
@@ -66,7 +67,7 @@ func encodeJob(j Job) (string, error) { return encode(jobRecordOf(j)) }
 func jobRecordOf(j Job) jobRecord {
 	r := jobRecord{Crontabs: j.Crontabs, Zone: j.Zone, CatchUp: string(j.CatchUp), CatchUpWithin: duration(j.CatchUpWithin),
 		ExpiresAfter: duration(j.ExpiresAfter), Jitter: duration(j.Jitter), Coalesce: j.MayCoalesce, Overlap: string(j.Overlap),
-		Tolerance: duration(j.Tolerance), Quota: duration(j.Quota), Pool: j.Pool}
+		Tolerance: duration(j.Tolerance), Quota: duration(j.Quota), Pool: j.Pool, Heartbeat: j.Heartbeat}
 	for _, step := range j.Steps {
 		r.Steps = append(r.Steps, recordOf(step))
 	}
@@ -99,7 +100,7 @@ func decodeJob(name, text string) (Job, error) {
 	}
 	j := Job{Name: name, Crontabs: r.Crontabs, Zone: r.Zone, CatchUp: schedule.CatchUp(r.CatchUp), CatchUpWithin: time.Duration(r.CatchUpWithin),
 		ExpiresAfter: time.Duration(r.ExpiresAfter), Jitter: time.Duration(r.Jitter), MayCoalesce: r.Coalesce, Overlap: longrun.Overlap(r.Overlap),
-		Tolerance: time.Duration(r.Tolerance), Quota: time.Duration(r.Quota), Pool: r.Pool}
+		Tolerance: time.Duration(r.Tolerance), Quota: time.Duration(r.Quota), Pool: r.Pool, Heartbeat: r.Heartbeat}
 	for _, one := range r.Steps {
 		j.Steps = append(j.Steps, one.step())
 	}

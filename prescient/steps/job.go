@@ -67,6 +67,8 @@ type Job struct {
 	Quota         time.Duration
 	// Pool is whose agents may have its runs; all by default.
 	Pool string
+	// Heartbeat is as in schedule.Schedule.
+	Heartbeat string
 }
 
 // Step is a job_exec and its arguments.
@@ -179,7 +181,8 @@ func validName(what, name string) error {
 // schedule is the one on which the job lies.
 func (j Job) schedule() schedule.Schedule {
 	return schedule.Schedule{ID: scheduleID(j.Name), Crontabs: j.Crontabs, Zone: j.Zone, JobExec: Exec, CatchUp: j.CatchUp, CatchUpWithin: j.CatchUpWithin,
-		ExpiresAfter: j.ExpiresAfter, Jitter: j.Jitter, MayCoalesce: j.MayCoalesce, Long: true, Overlap: j.Overlap, Tolerance: j.Tolerance, Quota: j.Quota, Pool: j.Pool}
+		ExpiresAfter: j.ExpiresAfter, Jitter: j.Jitter, MayCoalesce: j.MayCoalesce, Long: true, Overlap: j.Overlap, Tolerance: j.Tolerance, Quota: j.Quota, Pool: j.Pool,
+		Heartbeat: j.Heartbeat}
 }
 
 func scheduleID(job string) string { return reserved.JobPrefix + job }
@@ -219,7 +222,7 @@ func (s Step) same(o Step) bool {
 func (j Job) sameTimes(o Job) bool {
 	return slices.Equal(j.Crontabs, o.Crontabs) && j.Zone == o.Zone && j.CatchUp == o.CatchUp && j.CatchUpWithin == o.CatchUpWithin &&
 		j.ExpiresAfter == o.ExpiresAfter && j.Jitter == o.Jitter && j.MayCoalesce == o.MayCoalesce && j.Overlap == o.Overlap &&
-		j.Tolerance == o.Tolerance && j.Quota == o.Quota && j.Pool == o.Pool
+		j.Tolerance == o.Tolerance && j.Quota == o.Quota && j.Pool == o.Pool && j.Heartbeat == o.Heartbeat
 }
 
 // same says whether two definitions are one. Both have their defaults filled in.

@@ -17,7 +17,7 @@ import (
 // jobFields reads a job. It notes in places where its steps stand.
 func jobFields(job *steps.Job, enabled **bool, places input.Places) *fields {
 	return &fields{named: "job", list: []field{
-		{"job", text(&job.Name)}, {"crontab", texts(&job.Crontabs)}, {"zone", text(&job.Zone)}, {"steps", stepList(&job.Steps, places)}, {"pool", text(&job.Pool)},
+		{"job", text(&job.Name)}, {"crontab", texts(&job.Crontabs)}, {"zone", text(&job.Zone)}, {"steps", stepList(&job.Steps, places)}, {"pool", text(&job.Pool)}, {"heartbeat", text(&job.Heartbeat)},
 		{"overlap", parsed(&job.Overlap, longrun.ParseOverlap)}, {"tolerance", duration(&job.Tolerance)}, {"quota", parsed(&job.Quota, quota)},
 		{"catch_up", parsed(&job.CatchUp, schedule.ParseCatchUp)}, {"catch_up_within", duration(&job.CatchUpWithin)}, {"expires_after", duration(&job.ExpiresAfter)},
 		{"jitter", duration(&job.Jitter)}, {"coalesce", truth(&job.MayCoalesce)}, {"enabled", said(enabled)},

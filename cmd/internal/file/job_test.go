@@ -61,6 +61,7 @@ const wholeFile = `- step: export
     - '@weekly'
   zone: Europe/Berlin
   pool: heavy
+  heartbeat: mornings
   overlap: queue
   tolerance: 5s
   quota: none
@@ -91,7 +92,7 @@ func TestAFileOfJobsIsReadAsItIsWritten(t *testing.T) {
 	if err != nil || bad != nil || len(entries) != 3 {
 		t.Fatalf("%+v, %v, %v", entries, bad, err)
 	}
-	want := steps.Job{Name: "nightly", Crontabs: []string{"0 3 * * *", "@weekly"}, Zone: "Europe/Berlin", Pool: "heavy", Overlap: longrun.Queue, Tolerance: 5 * time.Second,
+	want := steps.Job{Name: "nightly", Crontabs: []string{"0 3 * * *", "@weekly"}, Zone: "Europe/Berlin", Pool: "heavy", Heartbeat: "mornings", Overlap: longrun.Queue, Tolerance: 5 * time.Second,
 		Quota: schedule.NoQuota, CatchUp: schedule.Skip, CatchUpWithin: time.Hour, ExpiresAfter: 36 * time.Hour, Jitter: 30 * time.Second, MayCoalesce: true,
 		Steps: []steps.Step{{Name: "export", Shared: true}, {Name: "report", JobExec: "send-report", Arguments: []byte(`"the 1st\nand last"`),
 			Timeout: 1500 * time.Millisecond, Retries: 3, RetryWait: 250 * time.Millisecond, OnFailure: steps.Continue}}}

@@ -41,6 +41,8 @@ type Record struct {
 	Tolerance string `json:"tolerance,omitempty"` // a duration
 	Quota     string `json:"quota,omitempty"`     // a duration, or none
 	Pool      string `json:"pool,omitempty"`      // that of the job_exec by default
+	// Heartbeat is told of its runs or events; none by default.
+	Heartbeat string `json:"heartbeat,omitempty"`
 	// Enabled is false for one that does not fire. True says no more than nothing does: what is paused stays so.
 	Enabled *bool `json:"enabled,omitempty"`
 }
@@ -60,7 +62,7 @@ func (c Crontabs) MarshalJSON() ([]byte, error) {
 func Of(one schedule.Schedule, enabled bool) Record {
 	r := Record{ID: one.ID, Crontab: one.Crontabs, Zone: one.Zone, Exec: one.JobExec, Topic: one.Topic, CatchUp: string(one.CatchUp),
 		CatchUpWithin: durationText(one.CatchUpWithin), ExpiresAfter: durationText(one.ExpiresAfter), Jitter: durationText(one.Jitter),
-		Coalesce: one.MayCoalesce, Long: one.Long, Overlap: string(one.Overlap), Tolerance: durationText(one.Tolerance), Quota: quotaText(one.Quota), Pool: one.Pool}
+		Coalesce: one.MayCoalesce, Long: one.Long, Overlap: string(one.Overlap), Tolerance: durationText(one.Tolerance), Quota: quotaText(one.Quota), Pool: one.Pool, Heartbeat: one.Heartbeat}
 	if r.Zone == "UTC" {
 		r.Zone = ""
 	}
@@ -89,7 +91,7 @@ func Of(one schedule.Schedule, enabled bool) Record {
 // wanted returns the schedule of a record. The error says what is wrong with the record itself, or is that of Validate.
 func (r Record) wanted() (schedule.Wanted, error) {
 	w := schedule.Wanted{Schedule: schedule.Schedule{ID: r.ID, Crontabs: r.Crontab, Zone: r.Zone, JobExec: r.Exec, Topic: r.Topic, MayCoalesce: r.Coalesce,
-		Long: r.Long, Pool: r.Pool},
+		Long: r.Long, Pool: r.Pool, Heartbeat: r.Heartbeat},
 		Paused: r.Enabled != nil && !*r.Enabled}
 	switch {
 	case r.ID == "":

@@ -16,6 +16,7 @@ func scheduleFields(r *Record) *fields {
 		{"payload", payload(&r.Payload)}, {"payload_base64", text(&r.PayloadBase64)}, {"owner", text(&r.Owner)}, {"catch_up", text(&r.CatchUp)},
 		{"catch_up_within", text(&r.CatchUpWithin)}, {"expires_after", text(&r.ExpiresAfter)}, {"jitter", text(&r.Jitter)}, {"coalesce", truth(&r.Coalesce)},
 		{"long", truth(&r.Long)}, {"overlap", text(&r.Overlap)}, {"tolerance", text(&r.Tolerance)}, {"quota", text(&r.Quota)}, {"pool", text(&r.Pool)},
+		{"heartbeat", text(&r.Heartbeat)},
 		{"enabled", said(&r.Enabled)},
 	}}
 }

@@ -320,13 +320,14 @@ func TestADifferenceNamesWhatChanges(t *testing.T) {
 		"long true → none": func(w *schedule.Wanted) {
 			w.Long, w.Overlap, w.Tolerance, w.Quota = false, "", 0, 0
 		},
-		"overlap queue → none": func(w *schedule.Wanted) { w.Overlap = longrun.Forbid },
-		"tolerance 5s → 1m":    func(w *schedule.Wanted) { w.Tolerance = time.Minute },
-		"pool none → heavy":    func(w *schedule.Wanted) { w.Pool = "heavy" },
-		"quota none → 30s":     func(w *schedule.Wanted) { w.Quota = 30 * time.Second },
-		"coalesce true → none": func(w *schedule.Wanted) { w.MayCoalesce = false },
-		"topic none → t":       func(w *schedule.Wanted) { w.JobExec, w.Topic = "", "t" },
-		"enabled true → false": func(w *schedule.Wanted) { w.Paused = true },
+		"overlap queue → none":     func(w *schedule.Wanted) { w.Overlap = longrun.Forbid },
+		"tolerance 5s → 1m":        func(w *schedule.Wanted) { w.Tolerance = time.Minute },
+		"pool none → heavy":        func(w *schedule.Wanted) { w.Pool = "heavy" },
+		"heartbeat none → nightly": func(w *schedule.Wanted) { w.Heartbeat = "nightly" },
+		"quota none → 30s":         func(w *schedule.Wanted) { w.Quota = 30 * time.Second },
+		"coalesce true → none":     func(w *schedule.Wanted) { w.MayCoalesce = false },
+		"topic none → t":           func(w *schedule.Wanted) { w.JobExec, w.Topic = "", "t" },
+		"enabled true → false":     func(w *schedule.Wanted) { w.Paused = true },
 	} {
 		w := schedule.Wanted{Schedule: whole()}
 		change(&w)

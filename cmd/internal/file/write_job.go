@@ -82,6 +82,7 @@ func (e Entry) node() (*yaml.Node, error) {
 	}
 	m.text("zone", unless(j.Zone, "UTC"))
 	m.text("pool", j.Pool)
+	m.text("heartbeat", j.Heartbeat)
 	m.text("overlap", unless(string(j.Overlap), string(longrun.Forbid)))
 	m.text("tolerance", durationText(j.Tolerance))
 	m.text("quota", quotaText(j.Quota))

@@ -79,6 +79,7 @@ func (r Record) members() (list []member) {
 	add("tolerance", r.Tolerance)
 	add("quota", r.Quota)
 	add("pool", r.Pool)
+	add("heartbeat", r.Heartbeat)
 	if r.Enabled != nil {
 		list = append(list, member{"enabled", []string{fmt.Sprint(*r.Enabled)}, true})
 	}

@@ -19,7 +19,7 @@ func TestTheTablesTakeWhatTheClientTakesAtItsBounds(t *testing.T) {
 		db := r.As("app", time.Time{})
 		whole := schedule.Schedule{ID: strings.Repeat("🚢", prescient.MaxKeyLen), Crontabs: []string{"0 0 1 1 *"}, Zone: "Europe/Berlin", Payload: make([]byte, schedule.MaxPayload),
 			JobExec: strings.Repeat("x", prescient.MaxNameLen), Owner: prescient.Entity{Name: strings.Repeat("o", prescient.MaxNameLen), Key: strings.Repeat("ß", prescient.MaxKeyLen)},
-			CatchUp: schedule.All, CatchUpWithin: longest, ExpiresAfter: longest, Jitter: longest, MayCoalesce: true}
+			CatchUp: schedule.All, CatchUpWithin: longest, ExpiresAfter: longest, Jitter: longest, MayCoalesce: true, Heartbeat: strings.Repeat("h", prescient.MaxNameLen)}
 		long, event, none := whole, whole, whole
 		long.ID, long.Long, long.Overlap, long.Tolerance, long.Quota, long.Pool = "long", true, longrun.Queue, longest, longest, strings.Repeat("p", prescient.MaxNameLen)
 		event.ID, event.JobExec, event.Topic = "an event", "", strings.Repeat("/", schedule.MaxTopic)

@@ -52,7 +52,7 @@ BEGIN
                            'payload_bytes', LENGTH(one.payload), 'payload_sha256', LOWER(SHA2(one.payload, 256)),
                            'catch_up', CAST(one.catch_up AS CHAR), 'catch_up_within', one.catch_up_within, 'expires_after', one.expires_after,
                            'jitter', one.jitter, 'may_coalesce', one.may_coalesce, 'long', one.is_long, 'overlap', CAST(one.overlap AS CHAR),
-                           'tolerance', one.tolerance, 'quota', one.quota, 'pool', one.pool, 'enabled', one.enabled, 'disabled_reason', one.disabled_reason),
+                           'tolerance', one.tolerance, 'quota', one.quota, 'pool', one.pool, 'heartbeat', one.heartbeat, 'enabled', one.enabled, 'disabled_reason', one.disabled_reason),
           one.version, one.created_at, IF(one.updated_at > UTC_TIMESTAMP(6) AND one.updated_at <= UTC_TIMESTAMP(6) + INTERVAL 1 DAY, one.updated_at, UTC_TIMESTAMP(6))
         INTO v_state, v_version, v_created, v_fired FROM {prefix}schedule one FORCE INDEX (PRIMARY) WHERE one.id = v_id FOR UPDATE;
         DELETE FROM {prefix}schedule WHERE id = v_id;
