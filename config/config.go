@@ -43,6 +43,8 @@ type Config struct {
 	Jobs    Jobs
 	// Events is how what is in the outbox is published.
 	Events Events
+	// Heartbeats are services outside that are told that all is well.
+	Heartbeats Heartbeats
 
 	settings settings
 }
@@ -294,4 +296,19 @@ type Route struct {
 	Refused string
 	// Secret signs what is published. It is read from secret_file or secret_env and is zero if neither is given.
 	Secret value.Secret
+}
+
+// Heartbeats are services outside that are told that all is well.
+type Heartbeats struct {
+	URLs []Heartbeat
+	// Slots is the name of the one that is told of served slots; empty for none.
+	Slots string
+}
+
+// Heartbeat is a service that is told by GET. Of its URLs only scheme and host are printed.
+type Heartbeat struct {
+	// Name is what schedules call it; no two have the same.
+	Name string
+	// Start and Failure may be empty; then these are not told.
+	Start, Success, Failure value.Secret
 }

@@ -115,6 +115,10 @@ func shapes() map[string]shape {
 	for _, f := range routeFields(new(Route)) {
 		known[keyRoutes+"[]."+f.name] = leaf
 	}
+	known[keyHeartbeats], known[keyHeartbeats+"[]"] = list, section
+	for _, f := range heartbeatFields(new(Heartbeat)) {
+		known[keyHeartbeats+"[]."+f.name] = leaf
+	}
 	return known
 }
 

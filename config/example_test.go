@@ -28,7 +28,8 @@ var comment = regexp.MustCompile(`(?m)^( *)#   ( *(?:- )?[a-z_A-Z-]+:.*)$`)
 // uncommented is the example with the items of its lists in force.
 func uncommented() string {
 	text := comment.ReplaceAllString(Example, "$1  $2")
-	for name, begins := range map[string]string{"http": "  # job_execs that ask a URL.", "command": "  # job_execs that run a program.", "routes": "  # Where events go:"} {
+	for name, begins := range map[string]string{"http": "  # job_execs that ask a URL.", "command": "  # job_execs that run a program.", "routes": "  # Where events go:",
+		"urls": "  # What is called, by GET:"} {
 		text = strings.Replace(strings.Replace(text, "  "+name+": []\n", "", 1), begins, "  "+name+":\n"+begins, 1)
 	}
 	return text
@@ -68,6 +69,11 @@ func TestExampleHasEveryKey(t *testing.T) {
 	for _, f := range routeFields(new(Route)) {
 		if _, there := item.values[itemKey(keyRoutes, 0, f.name)]; !there {
 			t.Errorf("%s is missing", itemKey(keyRoutes, 0, f.name))
+		}
+	}
+	for _, f := range heartbeatFields(new(Heartbeat)) {
+		if _, there := item.values[itemKey(keyHeartbeats, 0, f.name)]; !there {
+			t.Errorf("%s is missing", itemKey(keyHeartbeats, 0, f.name))
 		}
 	}
 	names := []string{keyRun + "[0]", keyEnv + ".BUCKET", keyPassEnv + "[0]"}

@@ -3,11 +3,13 @@ package config
 import (
 	"errors"
 	"strings"
+
+	"prescient/config/value"
 )
 
 // readHTTPJob reads an item of jobs.http.
 func readHTTPJob(i item, env func(string) (string, bool)) (job HTTPJob) {
-	i.read(httpFields(&job), &job.URL, "exec", "url")
+	i.read(httpFields(&job), map[string]*value.Secret{"url": &job.URL}, "exec", "url")
 	i.refusePoolOfShort(job.Pool, job.Long)
 	job.Secret = i.signingSecret(env)
 	job.Headers = i.secrets(keyHeaders, checkHeader)

@@ -34,8 +34,8 @@ func elementKey(list string, n int) string { return fmt.Sprintf("%s[%d]", list, 
 
 func (i item) key(name string) string { return itemKey(i.list, i.number, name) }
 
-// read reads the keys that have one value, of which some are wanted. Of a URL no more is noted than may be shown.
-func (i item) read(fields []field, url *value.Secret, wanted ...string) {
+// read reads the keys that have one value, of which some are wanted. Of secrets no more is noted than may be shown.
+func (i item) read(fields []field, secrets map[string]*value.Secret, wanted ...string) {
 	for _, f := range fields {
 		key := i.key(f.name)
 		v := i.values[key]
@@ -48,8 +48,8 @@ func (i item) read(fields []field, url *value.Secret, wanted ...string) {
 			continue
 		}
 		f.read(key, text, source, i.problems)
-		if f.name == "url" {
-			text = url.String()
+		if secret, is := secrets[f.name]; is {
+			text = secret.String()
 		}
 		i.note(Setting{Key: key, Value: text, Source: source})
 	}

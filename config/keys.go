@@ -18,6 +18,7 @@ const (
 	keyHTTP       = "jobs.http"
 	keyCommand    = "jobs.command"
 	keyRoutes     = "events.routes"
+	keyHeartbeats = "heartbeats.urls"
 	keyHeaders    = "headers"
 	keyRun        = "run"
 	keyEnv        = "env"
@@ -27,6 +28,8 @@ const (
 	keyPrimary    = "jobs.orders.primary_after"
 	keyEscalate   = "jobs.orders.escalate_after"
 	keyOrdersExec = "jobs.orders.exec"
+
+	keyBeatOfSlots = "heartbeats.slots"
 
 	keyCAFile        = "tls.ca_file"
 	keyCertFile      = "tls.cert_file"
@@ -138,6 +141,7 @@ func fields(c *Config) []field {
 		{"events.concurrency", "256", value.Number(&e.Concurrency, 1, mostConcurrency), "number", "events of a topic that are published at a time"},
 		{"events.keep", "false", value.Truth(&e.Keep), "bool", "whether published events are kept: true or false"},
 		{"events.source", "prescient", value.Label(&e.Source, 255), "uri", "source of events in the formats of CloudEvents"},
+		{keyBeatOfSlots, "", value.Identifier(&c.Heartbeats.Slots), "name", "heartbeat that is told of served slots (default none)"},
 		{name: "jobs.orders.enabled", fallback: "false", set: value.Truth(&o.Enabled)},
 		{name: keyOrdersExec, fallback: "order-unshipped", set: value.Identifier(&o.Exec)},
 		{name: "jobs.orders.table_prefix", set: value.TablePrefix(&o.TablePrefix)},
@@ -189,5 +193,15 @@ func routeFields(r *Route) []field {
 		{name: "refused", fallback: RefusedSetAside, set: value.OneOf(&r.Refused, RefusedSetAside, RefusedHold)},
 		{name: keySecretFile},
 		{name: keySecretEnv},
+	}
+}
+
+// heartbeatFields returns the keys of an item of heartbeats.urls, set to fill h.
+func heartbeatFields(h *Heartbeat) []field {
+	return []field{
+		{name: "name", set: value.Identifier(&h.Name)},
+		{name: "success", set: value.HTTPURL(&h.Success)},
+		{name: "start", set: value.HTTPURL(&h.Start)},
+		{name: "failure", set: value.HTTPURL(&h.Failure)},
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+
+	"prescient/config/value"
 )
 
 // Load reads and validates the configuration. The error joins an [*Error] for everything that is wrong, in one line
@@ -37,10 +39,12 @@ func Load(options Options) (Config, error) {
 	refuseSameNames(c.Jobs, file, &wrong)
 	for _, i := range itemsOf(keyRoutes, file, &c.settings, &wrong) {
 		var route Route
-		i.read(routeFields(&route), &route.URL, "topics", "url")
+		i.read(routeFields(&route), map[string]*value.Secret{"url": &route.URL}, "topics", "url")
 		route.Secret = i.signingSecret(options.Env)
 		c.Events.Routes = append(c.Events.Routes, route)
 	}
+	c.Heartbeats.URLs = readHeartbeats(file, &c.settings, &wrong)
+	c.Heartbeats.checkSlots(given, &wrong)
 	if len(wrong.list) > 0 {
 		return Config{}, errors.Join(wrong.list...)
 	}

@@ -92,7 +92,7 @@ var another = map[string]string{
 	"sweep.every": "14s", "sweep.grace": "15s", "sweep.rate": "16", "doctor.overdue": "26m", "doctor.missed": "27", "doctor.failing": "32", "doctor.failing_calls": "33", "doctor.clock": "28s", "doctor.partitions": "29d",
 	"doctor.purge": "30", "doctor.transaction": "31s",
 	"log.level": "error", "log.format": "json",
-	"events.lease": "34s", "events.poll": "35ms", "events.concurrency": "36", "events.keep": "true", "events.source": "37",
+	"events.lease": "34s", "events.poll": "35ms", "events.concurrency": "36", "events.keep": "true", "events.source": "37", "heartbeats.slots": "", // which names one of the file
 	"metrics.listen":      "127.0.0.1:9464",
 	"jobs.orders.enabled": "true", "jobs.orders.exec": "e", "jobs.orders.table_prefix": "o_", "jobs.orders.primary_after": "17s",
 	"jobs.orders.escalate_after": "18s", "jobs.orders.timeout": "19s", "jobs.orders.max_checks": "0",

@@ -64,11 +64,18 @@ jobs:
       url: https://user:` + canary + `@app.example.com/` + canary + `?token=` + canary + `
       headers: {Authorization: "Bearer ` + canary + `"}
       secret_env: SIGNING_KEY
+heartbeats:
+  urls:
+    - name: nightly
+      success: https://hc.example.com/` + canary + `
+      start: https://hc.example.com/start/` + canary + `
+      failure: https://hc.example.com/?fail=` + canary + `
 `,
 		env: map[string]string{"SIGNING_KEY": canary},
 	}.mustLoad(t)
 	job := c.Jobs.HTTP[0]
-	for _, secret := range []value.Secret{c.DSN, job.URL, job.Headers["authorization"], job.Secret} {
+	beat := c.Heartbeats.URLs[0]
+	for _, secret := range []value.Secret{c.DSN, job.URL, job.Headers["authorization"], job.Secret, beat.Start, beat.Success, beat.Failure} {
 		if !strings.Contains(secret.Reveal(), canary) {
 			t.Errorf("%s does not reveal its secret", secret)
 		}

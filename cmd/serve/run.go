@@ -35,6 +35,8 @@ Where job_execs took on long runs, it ends when these do. SIGTERM hands them on:
 checkpoint, from which another worker goes on. A systemd timer does not start the service meanwhile, so that slots are
 left to the sweep: work is the better command for them.
 
+Heartbeats that are configured are sent, too: it waits for them for at most 5s.
+
 The log has one line with the figures of the run, and at warn one for each way in which a job_exec went wrong, with an
 example. --json prints the same.`,
 		Example: `  */15 * * * *  root  ` + prog.Name + ` run --config /etc/prescient/prescient.yaml`,

@@ -17,6 +17,9 @@ import (
 func serving(cmd *cobra.Command, prog *program.Program, serve func(s *program.Session) error) error {
 	return prog.Open(cmd, 0, func(s *program.Session) (err error) {
 		if err = s.NewClient(cmd.Context()); err == nil {
+			err = s.NewHeartbeats(cmd.Context())
+		}
+		if err == nil {
 			err = s.NewLong(cmd.Context())
 		}
 		if err == nil {

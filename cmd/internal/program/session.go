@@ -47,6 +47,7 @@ type Session struct {
 	// Busy says which share of worker.concurrency is in use, for claims of long runs by load; nil while nobody counts that.
 	Busy    func() float64
 	named   bool // the worker has a name that was configured
+	beats   *heartbeats
 	closers []func()
 }
 
@@ -126,6 +127,19 @@ func (s *Session) newClient(ctx context.Context, resolution time.Duration) error
 	return s.Explain(err)
 }
 
+// NewHeartbeats makes what tells services outside, where some are configured: before what calls long runs, and the worker.
+func (s *Session) NewHeartbeats(ctx context.Context) (err error) {
+	s.beats, err = newHeartbeats(s.Config.Heartbeats, s.Log, func(jobExec string) bool {
+		fn, _ := s.Long.Function(jobExec)
+		return fn != nil
+	})
+	if s.beats != nil {
+		s.Schedules.OnSent(s.beats.sent)
+		s.closers = append(s.closers, func() { s.beats.end(ctx) })
+	}
+	return err
+}
+
 // NewLong makes what calls long runs, before job_execs are registered.
 func (s *Session) NewLong(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ConnectTime)
@@ -137,7 +151,7 @@ func (s *Session) NewLong(ctx context.Context) error {
 		return s.Explain(err)
 	}
 	s.Long, err = longrun.New(ctx, s.DB, longrun.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect),
-		Name: s.Config.Worker.Name, Lease: s.Config.Worker.Lease, Pools: s.Config.Worker.Pools, Rules: s.Schedules, Load: s.load, WakeUp: wakeUp, Log: s.Log})
+		Name: s.Config.Worker.Name, Lease: s.Config.Worker.Lease, Pools: s.Config.Worker.Pools, Rules: s.Schedules, Load: s.load, WakeUp: wakeUp, Observer: s.beats.ofLong(), Log: s.Log})
 	return s.Explain(err)
 }
 
@@ -152,7 +166,7 @@ func (s *Session) load() float64 {
 func (s *Session) NewWorker(ctx context.Context, observer *worker.Observer) (*worker.Worker, error) {
 	ctx, cancel := context.WithTimeout(ctx, ConnectTime)
 	defer cancel()
-	w, err := worker.New(ctx, s.DB, s.workerOptions(observer))
+	w, err := worker.New(ctx, s.DB, s.workerOptions(s.beats.with(observer)))
 	return w, s.Explain(err)
 }
 
