@@ -7,8 +7,8 @@ import "prescient/prescient"
 type Observer struct {
 	// Calling is called before each call of a run: also where it goes on, or is tried again.
 	Calling func(check prescient.FutureJob)
-	// Ended is called once the end of a run is committed: by its call, or by the agent that claimed it. What a slot run ends, worker.Observer is
-	// told of.
+	// Ended is called once the end of a run is committed: by its call, or by the agent that claimed it; not where the answer to the COMMIT was
+	// lost. What a slot run ends, worker.Observer is told of.
 	Ended func(check prescient.FutureJob, outcome prescient.Outcome)
 }
 
