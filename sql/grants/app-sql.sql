@@ -5,7 +5,7 @@
 -- the slot with. It can change and delete nothing by itself, and writes no history; it cancels through the command. -- only plain
 GRANT SELECT ON {database}.{slot_config} TO {account}; -- only plain
 GRANT SELECT, INSERT ({check_columns}) ON {database}.{future_job} TO {account}; -- only plain
-GRANT SELECT, INSERT (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, is_long, overlap, tolerance, quota, pool, created_at) ON {database}.{schedule} TO {account}; -- only plain
+GRANT SELECT, INSERT (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, is_long, overlap, tolerance, quota, pool, heartbeat, created_at) ON {database}.{schedule} TO {account}; -- only plain
 GRANT INSERT (entity_name, entity_key, job_exec, tag, due_at, payload, expires_at) ON {database}.{future_job} TO {account}; -- only full
 GRANT SELECT, INSERT (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, is_long, overlap, tolerance, quota, pool, heartbeat) ON {database}.{schedule} TO {account}; -- only full
 GRANT SELECT ON {database}.{schedule_refused} TO {account};
