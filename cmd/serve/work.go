@@ -23,7 +23,7 @@ func Work(prog *program.Program) *cobra.Command {
 		Short: "Stay up and run each assigned slot when it comes",
 		Long: `Stays up, runs each assigned slot when it comes by the database's clock, and sweeps up what earlier slots
 left behind every sweep.every. Where events.routes says where events go, it also publishes what is in the outbox.
-for the empty ones; at warn it has one for each way in which a job_exec went wrong in a slot, with an example. Beside its slots one of the workers sums up history by hour and by day, also while everything is paused.
+Beside its slots one of the workers sums up history by hour and by day, also while everything is paused.
 Where heartbeats are configured, services outside are told of the slots that were served, and of the schedules that
 name them. The log has a line for each slot in which there was something to do, and one an hour for the empty ones;
 at warn it has one for each way in which a job_exec went wrong in a slot, with an example.
