@@ -31,7 +31,7 @@ var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/bell"
 	"prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store", "prescient/internal/tally"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/heartbeat", "prescient/longrun", "prescient/longrun/wakeup", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
+var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/forecast", "prescient/heartbeat", "prescient/longrun", "prescient/longrun/wakeup", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "sql/migrate", "config", "config/value", "cmd/internal/*"}, rooms...)
@@ -66,12 +66,13 @@ var layers = []layer{
 	{"prescient/blocking", vocabulary},
 	{"prescient/schedule/timeline", []string{"slots", "prescient"}},
 	{"prescient/doctor/internal/account", append([]string{"sql/migrate", "sql/rights"}, vocabulary...)},
-	{"prescient/doctor", append([]string{"sql/migrate", "prescient/doctor/internal/*", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/internal/rollup", "prescient/stats", "prescient/stats/drift", "prescient/schedule/timeline"}, vocabulary...)},
+	{"prescient/doctor", append([]string{"sql/migrate", "prescient/doctor/internal/*", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/forecast", "prescient/internal/rollup", "prescient/stats", "prescient/stats/drift", "prescient/schedule/timeline"}, vocabulary...)},
 	{"prescient/prune", append([]string{"sql/migrate", "prescient/audit", "prescient/internal/rollup"}, vocabulary...)},
 	{"prescient/stats", append([]string{"prescient/audit", "prescient/internal/rollup", "prescient/stats/drift"}, vocabulary...)},
 	{"prescient/status", append([]string{"prescient/agent", "prescient/doctor", "prescient/event", "prescient/stats"}, vocabulary...)},
 	{"prescient/internal/rollup", vocabulary},
 	{"prescient/stats/drift", []string{"prescient/internal/tally"}},
+	{"prescient/forecast", append([]string{"prescient/agent", "prescient/schedule/timeline"}, vocabulary...)},
 	{"prescient/reslot", append([]string{"sql/migrate", "prescient/audit"}, vocabulary...)},
 	{"prescient/worker/books", []string{"prescient"}},
 	{"prescient/worker/internal/check", append([]string{"prescient/worker/books"}, vocabulary...)},
@@ -251,8 +252,8 @@ func TestOneRoomReadsCrontabs(t *testing.T) {
 		t.Errorf("nobody imports %s", reader)
 	}
 	for _, name := range append(slices.Clone(rooms), vocabulary...) {
-		if name == "prescient/schedule" || name == "prescient/doctor" {
-			continue // which plan, and say which plans differ
+		if name == "prescient/schedule" || name == "prescient/doctor" || name == "prescient/forecast" {
+			continue // which plan, say which plans differ, and say what is to come
 		}
 		at := slices.IndexFunc(layers, func(l layer) bool { return l.folder == name })
 		if slices.ContainsFunc(layers[at].imports, func(allowed string) bool { return matches(allowed, room) }) {

@@ -12,6 +12,7 @@ GRANT SELECT, INSERT, DELETE, UPDATE (version, definition, updated_at) ON {datab
 GRANT SELECT, INSERT, DELETE, UPDATE (version, definition, updated_at) ON {database}.{step_definition} TO {account};
 GRANT SELECT, INSERT, DELETE ON {database}.{job_step} TO {account};
 GRANT SELECT, INSERT ON {database}.{job_version} TO {account};
+GRANT SELECT ON {database}.{forecast_fit} TO {account};
 GRANT SELECT ON {database}.{job_run_log} TO {account};
 GRANT SELECT ON {database}.{step_run_log} TO {account};
 -- +file grants/parts/procedures.sql -- only full

@@ -1,0 +1,154 @@
+package forecast
+
+import (
+	"cmp"
+	"encoding/binary"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/tally"
+)
+
+// maxExecs is how many job_execs of a slot or day are told apart. The rest is tally.Other.
+const maxExecs = 20
+
+// mostRows is more than any table has. Keys that an app has made up itself, as it may in the dialect plain, could make of a few rows any number.
+const mostRows = 1e12
+
+// count is how many rows there are of something, and the standard error of that: 0 where it is exact, or nobody knows.
+type count struct{ n, sigma float64 }
+
+func (c count) due() int64  { return rounded(c.n) }
+func (c count) low() int64  { return rounded(c.n - 2*c.sigma) }
+func (c count) high() int64 { return rounded(c.n + 2*c.sigma) }
+
+// rounded is a number as the table takes it.
+func rounded(n float64) int64 { return int64(math.Round(min(max(n, 0), mostRows))) }
+
+// counted is how many rows a slot or day has, all in all and by job_exec.
+type counted struct {
+	how   How
+	all   count
+	execs map[string]count
+}
+
+// keyed is a row.
+type keyed struct {
+	slot    time.Time // where several are read
+	key     prescient.Key
+	jobExec string
+}
+
+// entityBytes of a key are the hash of its entity: the checks of one entity lie together.
+const entityBytes = 12
+
+// inSlot counts a slot by its first rows, in the order of their keys, of which at most are counted. Where there is one more, its key says which
+// share of all keys was seen. Entities are spread evenly over the keys, so what was seen of n entities is off by 1/√n of it, where each has
+// one check; where some have more, by more.
+func inSlot(rows []keyed, most int) counted {
+	share, how := 1.0, Exact
+	if len(rows) > most {
+		share, how = max(place(rows[most].key), float64(most)/mostRows), Sampled
+		rows = rows[:most]
+	}
+	c := counted{how: how, execs: make(map[string]count)}
+	sum := func(of *count, cluster float64) {
+		of.n += cluster
+		of.sigma += cluster * cluster
+	}
+	for _, entity := range byEntity(rows) {
+		sum(&c.all, float64(len(entity)))
+		some := make(map[string]float64)
+		for _, row := range entity {
+			some[row.jobExec]++
+		}
+		for name, n := range some {
+			of := c.execs[name]
+			sum(&of, n)
+			c.execs[name] = of
+		}
+	}
+	scaled := func(of count) count {
+		// The seen share has n/share for its estimate. Its variance is that of what was seen, and of what was not.
+		return count{n: min(of.n/share, mostRows), sigma: min(math.Sqrt(of.sigma*(1-share))/share, mostRows)}
+	}
+	c.all = scaled(c.all)
+	for name, of := range c.execs {
+		c.execs[name] = scaled(of)
+	}
+	return c
+}
+
+// byEntity divides rows in the order of their keys by their entities.
+func byEntity(rows []keyed) (all [][]keyed) {
+	begin := 0
+	for i := range rows {
+		if i+1 == len(rows) || [entityBytes]byte(rows[i].key[:]) != [entityBytes]byte(rows[i+1].key[:]) {
+			all = append(all, rows[begin:i+1])
+			begin = i + 1
+		}
+	}
+	return all
+}
+
+// place is where a key lies among all: 0 to 1.
+func place(key prescient.Key) float64 {
+	return float64(binary.BigEndian.Uint64(key[:8])) / (1 << 63) / 2
+}
+
+// divided counts a time that has so many rows as a few of them are.
+func divided(names []string, n float64, how How) counted {
+	n = min(n, mostRows)
+	c := counted{how: how, all: count{n: n}, execs: make(map[string]count)}
+	for _, name := range names {
+		of := c.execs[name]
+		of.n += n / float64(len(names))
+		c.execs[name] = of
+	}
+	return c
+}
+
+// part is what a slot or day is to do.
+type part struct {
+	counted
+	occurrences map[string]float64
+}
+
+// calls are how many calls it has, by job_exec.
+func (p part) calls() map[string]float64 {
+	calls := make(map[string]float64, len(p.execs))
+	for name, c := range p.execs {
+		calls[name] += c.n
+	}
+	for name, n := range p.occurrences {
+		calls[name] += n
+	}
+	return calls
+}
+
+// lines are those of its job_execs, the busiest first, which are told apart.
+func (p part) lines(execs map[string]exec) []Line {
+	calls := p.calls()
+	names := slices.SortedFunc(maps.Keys(calls), func(a, b string) int { return cmp.Or(cmp.Compare(calls[b], calls[a]), cmp.Compare(a, b)) })
+	var lines []Line
+	var due, repeats, occurrences, variance float64 // of the rest
+	for i, name := range names {
+		c, again := p.execs[name], p.execs[name].n*execs[name].again
+		if i < maxExecs {
+			lines = append(lines, p.line(name, c, again, p.occurrences[name]))
+			continue
+		}
+		due, repeats, occurrences, variance = due+c.n, repeats+again, occurrences+p.occurrences[name], variance+c.sigma*c.sigma
+	}
+	if len(names) > maxExecs {
+		lines = append(lines, p.line(tally.Other, count{n: due, sigma: math.Sqrt(variance)}, repeats, occurrences))
+	}
+	return lines
+}
+
+func (p part) line(name string, c count, repeats, occurrences float64) Line {
+	return Line{JobExec: name, Due: c.due(), Low: c.low(), High: c.high(), Repeats: rounded(repeats), Occurrences: rounded(occurrences), How: p.how}
+}

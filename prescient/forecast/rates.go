@@ -1,0 +1,164 @@
+package forecast
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"prescient/prescient/agent"
+	"prescient/prescient/internal/reserved"
+	"prescient/prescient/internal/store"
+	"prescient/slots"
+)
+
+const (
+	// lookBack is for how many hours what calls took counts. Where the books have more lines, some of each hour are read.
+	lookBack  = 24
+	hourLines = 80
+	// maxKnown are versions of job_execs that workers have told of, knownFor how long ago at most: they tell once an hour.
+	maxKnown = 500
+	knownFor = 70 * time.Minute
+)
+
+// told is what a worker tells of a job_exec.
+type told struct {
+	jobExec, form string
+	guards        []byte
+}
+
+// called is a line of the books.
+type called struct {
+	jobExec             string
+	calls, moved, runMS uint64
+}
+
+// execs are what is known of job_execs.
+func (r *reader) execs() (map[string]exec, error) {
+	execs := make(map[string]exec)
+	list, err := store.Rows(r.ctx, r.db, "forecast/known", r.tables.Stmt.Get("forecast/known"), func(t *told) []any { return []any{&t.jobExec, &t.form, &t.guards} },
+		r.now.Add(-knownFor), maxKnown)
+	if err != nil {
+		return nil, err
+	}
+	batches := make(map[string]bool)
+	for _, t := range list {
+		var guards struct {
+			Concurrency int   `json:"concurrency"`
+			SLA         int64 `json:"sla_ms"`
+		}
+		if err := json.Unmarshal(t.guards, &guards); err != nil {
+			return nil, fmt.Errorf("guards of %s: %w", t.jobExec, err)
+		}
+		e := execs[t.jobExec] // of several versions the strictest
+		if e.limit == 0 || guards.Concurrency > 0 && guards.Concurrency < e.limit {
+			e.limit = guards.Concurrency
+		}
+		if sla := time.Duration(min(max(guards.SLA, 0), longest.Milliseconds())) * time.Millisecond; sla > 0 && (e.sla == 0 || sla < e.sla) {
+			e.sla = sla
+		}
+		execs[t.jobExec] = e
+		batches[t.jobExec] = batches[t.jobExec] || t.form == "batch" || t.form == "tx_batch"
+	}
+	r.read += int64(len(list))
+	lines, err := r.calledLately()
+	if err != nil {
+		return nil, err
+	}
+	for name, sum := range summed(lines) {
+		if sum.calls == 0 {
+			continue
+		}
+		e := execs[name]
+		if name != reserved.TimerExec { // which waits for its next occurrence then
+			e.again = min(float64(sum.moved)/float64(sum.calls), 1)
+		}
+		if !batches[name] { // each row has the time of the whole call there
+			e.run, e.known = float64(sum.runMS)/float64(sum.calls), true
+		}
+		execs[name] = e
+	}
+	return execs, nil
+}
+
+// calledLately reads some lines of the books of the last day: the latest of all, or, where there are more, of each hour.
+func (r *reader) calledLately() ([]called, error) {
+	lines, err := r.called(r.now.Add(-lookBack*time.Hour), r.now, lookBack*hourLines+1)
+	if err != nil || len(lines) <= lookBack*hourLines {
+		return lines, err
+	}
+	lines = nil
+	for hour := range lookBack {
+		before := r.now.Add(-time.Duration(hour) * time.Hour)
+		some, err := r.called(before.Add(-time.Hour), before, hourLines)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, some...)
+	}
+	return lines, nil
+}
+
+func (r *reader) called(from, before time.Time, most int) ([]called, error) {
+	lines, err := store.Rows(r.ctx, r.db, "forecast/calls", r.tables.Stmt.Get("forecast/calls"), func(c *called) []any { return []any{&c.jobExec, &c.calls, &c.moved, &c.runMS} }, from, before, most)
+	r.read += int64(len(lines))
+	return lines, err
+}
+
+// summed are lines by job_exec.
+func summed(lines []called) map[string]called {
+	sums := make(map[string]called)
+	for _, line := range lines {
+		sum := sums[line.jobExec]
+		sums[line.jobExec] = called{calls: sum.calls + line.calls, moved: sum.moved + line.moved, runMS: sum.runMS + line.runMS}
+	}
+	return sums
+}
+
+// server is an agent that serves slots.
+type server struct {
+	assigned slots.Assignment
+	calls    float64 // at a time
+}
+
+// servers are the live agents that serve slots, and timers that run them.
+func servers(grid slots.Grid, agents []agent.Known) (all []server) {
+	for _, a := range agents {
+		assigned, err := slots.Parse(grid, a.Assignment)
+		if a.State != agent.Live || a.Kind == agent.Sweep || a.Concurrency < 1 || err != nil || assigned.Grid().IsZero() {
+			continue
+		}
+		all = append(all, server{assigned, float64(a.Concurrency)})
+	}
+	return all
+}
+
+// ofSlot are the calls at a time of each that serves a slot.
+func ofSlot(servers []server, slot time.Time) (agents []float64) {
+	for _, s := range servers {
+		if s.assigned.Serves(slot) {
+			agents = append(agents, s.calls)
+		}
+	}
+	return agents
+}
+
+// ofDay are those of a day: of each the part that it has of some of its slots.
+func ofDay(servers []server, grid slots.Grid, from, before time.Time) (agents []float64) {
+	const some = 120
+	first, n := grid.Ceil(from), 0
+	served := make([]float64, len(servers))
+	for slot := first; slot.Before(before) && n < some; slot = grid.Next(slot) {
+		for i, s := range servers {
+			if s.assigned.Serves(slot) {
+				served[i]++
+			}
+		}
+		n++
+	}
+	for i, s := range servers {
+		if served[i] > 0 {
+			agents = append(agents, s.calls*served[i]/float64(n))
+		}
+	}
+	return agents
+}

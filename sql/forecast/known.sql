@@ -1,0 +1,4 @@
+-- The job_execs that workers told of lately, with form and guards.
+-- Index: seen_at of exec_known, a range, backwards, the limit's entries. Locks: none.
+-- 1: since, 2: limit
+SELECT job_exec, form, guards FROM {prefix}exec_known FORCE INDEX (seen_at) WHERE seen_at > ? ORDER BY seen_at DESC LIMIT ?
