@@ -34,6 +34,7 @@ var examinations = []examination{
 	{"put_off", (*look).examinePutOff, []string{"future_job"}},
 	{"failing", (*look).examineFailing, []string{"exec_run"}},
 	{"slower", (*look).examineSlower, []string{"stats_bucket", "step_run_log"}},
+	{"forecast", (*look).examineForecast, []string{"forecast_made", "forecast_fit"}},
 	{"execs", (*look).examineExecs, []string{"exec_known"}},
 	{"stats", (*look).examineStats, []string{"stats_hour", "job_history"}},
 	{"schedules", (*look).examineSchedules, []string{"schedule", "future_job"}},

@@ -1,0 +1,61 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"prescient/prescient/forecast"
+	"prescient/slots"
+)
+
+// forecastOld is the age from which on a forecast says nothing any more.
+const forecastOld = 5 * time.Minute
+
+// namedSlots is how many slots a finding of the forecast names.
+const namedSlots = 3
+
+// examineForecast looks for slots to come that will not end in time.
+func (l *look) examineForecast(ctx context.Context) {
+	report, err := forecast.SlotsBy(ctx, l.db, l.tables.Stmt)
+	switch {
+	case errors.Is(err, forecast.ErrNone):
+		l.say(fine("forecast", "No forecast was made yet. `work` makes one each minute, and so do timers."))
+		return
+	case err != nil:
+		l.err = err
+		return
+	}
+	l.say(l.judgeForecast(report))
+}
+
+func (d *doctor) judgeForecast(r forecast.Report) Finding {
+	age := d.now.Sub(r.MadeAt).Round(time.Second)
+	old := max(forecastOld, 2*d.tables.Grid.Resolution()) // timers come once a slot
+	if age > old {
+		return unseen("forecast", fmt.Sprintf("The last forecast is %s old.", age), "See that `work` or a timer of this version runs: it makes the forecast each minute, and its log says what keeps it from that.")
+	}
+	var late []string
+	for _, p := range r.Slots {
+		switch {
+		case p.Verdict == forecast.Next && p.EndsAt != nil:
+			late = append(late, fmt.Sprintf("%s with %s checks ends %s, %s after the next begins", slots.Stamp(p.Start), many(int(p.Due+p.Occurrences)), slots.Stamp(p.EndsAt.Truncate(time.Second)), p.Over.Duration().Round(time.Second)))
+		case p.Verdict == forecast.SLA && p.LastStartAt != nil:
+			late = append(late, fmt.Sprintf("%s with %s checks starts its last one %s, %s past the SLA of %s", slots.Stamp(p.Start), many(int(p.Due+p.Occurrences)), slots.Stamp(p.LastStartAt.Truncate(time.Second)), p.Over.Duration().Round(time.Second), p.Fit.JobExec))
+		}
+	}
+	if len(late) == 0 {
+		return fine("forecast", fmt.Sprintf("By the forecast, which is %s old, all slots to come end in time, as far as run times are known.", age))
+	}
+	count, ends := fmt.Sprintf("%s slots", many(len(late))), "do not end"
+	if len(late) == 1 {
+		count, ends = "1 slot", "does not end"
+	}
+	if len(late) > namedSlots {
+		late = append(late[:namedSlots], "and more")
+	}
+	return warn("forecast", fmt.Sprintf("By the forecast, which is %s old, %s to come %s in time: %s.", age, count, ends, strings.Join(late, "; ")),
+		"See `forecast`. Start more agents for these slots, raise worker.concurrency or the guard concurrency of their job_execs, or spread the checks (`insert --spread`).")
+}
