@@ -29,6 +29,7 @@ type insertFlags struct {
 	target
 	when
 	payload, onPending, spread, expires string
+	warn                                bool
 }
 
 // placed is what insert and reschedule print.
@@ -73,6 +74,7 @@ about on stderr; the check is inserted all the same.` + insertFileHelp,
 	cmd.Flags().StringVar(&f.payload, "payload", "", "JSON that the job_exec gets; - reads it from stdin, @PATH from a file")
 	cmd.Flags().StringVar(&f.spread, "spread", "", "due somewhere between its time and so much later, such as 30m; always at the same place for the same check")
 	cmd.Flags().StringVar(&f.expires, "expires", "", "not called any more so long after it is due, such as 1h: it ends as expired (default never)")
+	cmd.Flags().BoolVar(&f.warn, "warn", false, "warn on stderr where the forecast says that the slot of the check will not end in time")
 	cmd.Flags().StringVar(&f.onPending, "on-pending", string(prescient.Keep),
 		"if it is pending already: keep, replace, earlier, later or error")
 	return cmd
@@ -96,8 +98,12 @@ func insert(cmd *cobra.Command, prog *program.Program, f insertFlags) error {
 		if err != nil {
 			return s.Explain(err)
 		}
-		return errors.Join(printPlaced(prog, cmd.OutOrStdout(), job.Entity, f.target, did),
+		err = errors.Join(printPlaced(prog, cmd.OutOrStdout(), job.Entity, f.target, did),
 			s.WarnUnregistered(cmd.Context(), cmd.ErrOrStderr(), putOff, job.JobExec))
+		if f.warn {
+			err = errors.Join(err, warnLate(cmd.Context(), s, cmd.ErrOrStderr(), did.Slot))
+		}
+		return err
 	})
 }
 

@@ -98,6 +98,8 @@ func (f *insertFileFlags) check(given insertFlags) error {
 		return exit.Usage(errors.New("--format and --keep-going are for --file"))
 	case given.entity != "" || given.payload != "":
 		return exit.Usage(errors.New("--file excludes --entity and --payload, which stand in its lines"))
+	case given.warn:
+		return exit.Usage(errors.New("--file excludes --warn"))
 	case f.format != "" && f.format != FormatCSV && f.format != FormatJSONL:
 		return exit.Usage(fmt.Errorf("--format %.40q: jsonl and csv are allowed", f.format))
 	}

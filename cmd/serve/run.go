@@ -60,6 +60,7 @@ func runSlot(cmd *cobra.Command, s *program.Session) error {
 			return err
 		})
 	})
+	forecastOnce(cmd.Context(), s, w.Name())
 	unassigned := errors.Is(err, prescient.ErrNotAssigned)
 	if unassigned {
 		s.Log.Info().Time("slot", figures.Slot).Stringer("assigned", s.Config.Worker.Assignment).

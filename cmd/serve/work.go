@@ -12,7 +12,9 @@ import (
 	"prescient/cmd/internal/program"
 	"prescient/config/value"
 	"prescient/prescient/agent"
+	"prescient/prescient/forecast"
 	"prescient/prescient/worker"
+	"prescient/sql"
 )
 
 // Work returns the command work.
@@ -60,6 +62,10 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 		return err
 	}
 	defer stop()
+	m, err := newForecaster(cmd.Context(), s, w.Name())
+	if err != nil {
+		return err
+	}
 	s.Busy = a.Busy
 	s.Log.Info().Str("worker", w.Name()).Stringer("resolution", w.Resolution()).
 		Stringer("serves", s.Config.Worker.Assignment).Strs("job_execs", s.Registry.Names()).Msg("working")
@@ -74,6 +80,7 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 			return drainingLong(ctx, s, func(ctx context.Context) error {
 				return claimingLong(ctx, s, func(ctx context.Context) error { return summing(ctx, s, w.Name(), w.Work) })
 			})
+				return claimingLong(ctx, s, func(ctx context.Context) error { return forecasting(ctx, m, w.Work) })
 		})
 	})
 	stop()
@@ -113,7 +120,10 @@ func watchedWorker(ctx context.Context, s *program.Session, listen string, event
 	if listen != "" {
 		p := &probe{ask: w.Backlog}
 		m.registry.MustRegister(p)
-		m.registry.MustRegister(&outboxProbe{ask: s.Outbox}, &agentProbe{list: a.List, pools: a.Pools, busy: a.Busy})
+		m.registry.MustRegister(&outboxProbe{ask: s.Outbox}, &agentProbe{list: a.List, pools: a.Pools, busy: a.Busy},
+			&forecastProbe{ask: func(ctx context.Context) (forecast.Report, error) {
+				return forecast.Slots(ctx, s.DB, s.Config.TablePrefix, sql.Dialect(s.Config.Dialect))
+			}})
 		if events != nil {
 			events.register(m.registry)
 		}

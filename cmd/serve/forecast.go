@@ -1,0 +1,71 @@
+package serve
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"prescient/cmd/internal/program"
+	"prescient/prescient/forecast"
+	"prescient/sql"
+)
+
+// newForecaster makes what makes the forecast.
+func newForecaster(ctx context.Context, s *program.Session, name string) (*forecast.Maker, error) {
+	ctx, cancel := context.WithTimeout(ctx, program.ConnectTime)
+	defer cancel()
+	m, err := forecast.New(ctx, s.DB, forecast.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Name: name, Log: s.Log})
+	return m, s.Explain(err)
+}
+
+// forecasting runs what runs slots, and makes the forecast beside that where nobody else does.
+func forecasting(ctx context.Context, m *forecast.Maker, run func(ctx context.Context) error) error {
+	making, stop := context.WithCancel(ctx)
+	var makes sync.WaitGroup
+	makes.Go(func() { m.Serve(making) })
+	defer makes.Wait()
+	defer stop()
+	return run(ctx)
+}
+
+// forecastOnce makes the forecast once, after what a timer was called for, unless somebody has within a minute. The timer has done its work
+// without it.
+func forecastOnce(ctx context.Context, s *program.Session, name string) {
+	if ctx.Err() != nil {
+		return
+	}
+	m, err := newForecaster(ctx, s, name)
+	if err == nil {
+		_, err = m.Make(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.Log.Warn().Err(err).Msg("the forecast could not be made; slots run all the same")
+	}
+}
+
+// forecastProbe looks by how much the worst of the slots to come is late.
+type forecastProbe struct {
+	ask func(ctx context.Context) (forecast.Report, error)
+	remembered[forecast.Report]
+}
+
+// forecastOld is the age from which on a forecast says nothing any more.
+const forecastOld = 5 * time.Minute
+
+var forecastOver = prometheus.NewDesc("prescient_forecast_over_seconds",
+	"By how much the worst of the slots to come ends after the next begins, or starts past an SLA; 0 where all end in time, as far as is known. It is not there where no forecast was made in the last 5 minutes.", nil, nil)
+
+// Describe implements prometheus.Collector.
+func (p *forecastProbe) Describe(to chan<- *prometheus.Desc) { to <- forecastOver }
+
+// Collect implements prometheus.Collector.
+func (p *forecastProbe) Collect(to chan<- prometheus.Metric) {
+	report, err := p.look(p.ask)
+	if err != nil || report.Age.Duration() > forecastOld { // prescient_database_up says whether the database answers
+		return
+	}
+	worst, _ := report.Worst()
+	to <- prometheus.MustNewConstMetric(forecastOver, prometheus.GaugeValue, worst.Over.Duration().Seconds())
+}
