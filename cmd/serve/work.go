@@ -78,9 +78,10 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 	err = registered(cmd.Context(), a, func(ctx context.Context) error {
 		return forwarding(ctx, s, f, func(ctx context.Context) error {
 			return drainingLong(ctx, s, func(ctx context.Context) error {
-				return claimingLong(ctx, s, func(ctx context.Context) error { return summing(ctx, s, w.Name(), w.Work) })
+				return claimingLong(ctx, s, func(ctx context.Context) error {
+					return summing(ctx, s, w.Name(), func(ctx context.Context) error { return forecasting(ctx, m, w.Work) })
+				})
 			})
-				return claimingLong(ctx, s, func(ctx context.Context) error { return forecasting(ctx, m, w.Work) })
 		})
 	})
 	stop()

@@ -94,7 +94,7 @@ var Uses = map[string]use{
 	"config example":    {},
 	"demo":              {args: []string{"--for", "1s"}},
 	"version":           {},
-	"forecast":       {Role: "analyst", Asks: "tables"},
+	"forecast":          {Role: "analyst", Asks: "tables"},
 }
 
 // jobsFile is a file with a job.

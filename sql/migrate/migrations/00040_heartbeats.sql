@@ -10,8 +10,7 @@ EXECUTE prescient_step; -- only full
 DEALLOCATE PREPARE prescient_step; -- only full
 ALTER TABLE {prefix}schedule ADD COLUMN heartbeat VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT '' COMMENT 'what is told of its runs or events: a name in the configuration of workers'; -- only plain
 -- +file procedures/delete_schedules.sql -- only full
-UPDATE {prefix}slot_config SET migrated_to = GREATEST(migrated_to, 39);
+UPDATE {prefix}slot_config SET migrated_to = GREATEST(migrated_to, 40);
 
 -- +goose Down
-DROP PROCEDURE IF EXISTS {prefix}delete_schedules; -- only full
-UPDATE {prefix}slot_config SET migrated_to = 38;
+UPDATE {prefix}slot_config SET migrated_to = 39;
