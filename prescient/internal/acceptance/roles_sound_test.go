@@ -9,6 +9,8 @@ import (
 
 	"prescient/prescient/doctor"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/prune"
+	"prescient/sql/migrate"
 )
 
 // What a user may not see is not taken for missing.
@@ -44,5 +46,24 @@ func TestADoctorFindsTheSchemaSoundWhateverItsUserMaySee(t *testing.T) {
 		found, err = doctor.Examine(t.Context(), r.Pool(time.Time{}), doctor.Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)
 		wantFound(t, found, "schema.table", doctor.SeverityBad, "p_job_pause")
+	})
+}
+
+func TestTheRoleOwnerMigratesAndPrunes(t *testing.T) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.StoredProcedures)
+		db := r.As("owner", time.Time{})
+		schema := migrate.Schema{Prefix: "q_", Resolution: time.Hour}
+		_, err := migrate.Up(t.Context(), db.DB, schema)
+		r.Must(err)
+		report, err := prune.Run(t.Context(), db, prune.Options{Prefix: "q_", Keep: 90 * 24 * time.Hour})
+		if err != nil || len(report.Made) != prune.PartitionsAhead+1 {
+			t.Errorf("%+v, %v", report, err)
+		}
+		if _, err := db.ExecContext(t.Context(), "CALL q_cancel('order', '42', NULL)"); err != nil {
+			t.Error(err)
+		}
+		_, err = migrate.Down(t.Context(), db.DB, schema)
+		r.Must(err)
 	})
 }

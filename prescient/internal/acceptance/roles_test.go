@@ -14,10 +14,8 @@ import (
 	"prescient/prescient/doctor"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
-	"prescient/prescient/prune"
 	"prescient/prescient/worker"
 	text "prescient/sql"
-	"prescient/sql/migrate"
 )
 
 // refusedRight says whether the server refused for want of a right on a table, a column, a routine or at all.
@@ -388,24 +386,5 @@ func TestTheRoleOperatorPausesRequeuesAndAsksTheDoctor(t *testing.T) {
 		found, err = doctor.Examine(t.Context(), r.As("analyst", time.Time{}), doctor.Options{Prefix: "p_", Dialect: r.Setting, Use: doctor.UseOperator})
 		r.Must(err)
 		wantFound(t, found, "grants", doctor.SeverityBad, "SELECT on p_future_job")
-	})
-}
-
-func TestTheRoleOwnerMigratesAndPrunes(t *testing.T) {
-	besideOthers(t, func(t *testing.T, r *testRig) {
-		r.Needs(t, rig.StoredProcedures)
-		db := r.As("owner", time.Time{})
-		schema := migrate.Schema{Prefix: "q_", Resolution: time.Hour}
-		_, err := migrate.Up(t.Context(), db.DB, schema)
-		r.Must(err)
-		report, err := prune.Run(t.Context(), db, prune.Options{Prefix: "q_", Keep: 90 * 24 * time.Hour})
-		if err != nil || len(report.Made) != prune.PartitionsAhead+1 {
-			t.Errorf("%+v, %v", report, err)
-		}
-		if _, err := db.ExecContext(t.Context(), "CALL q_cancel('order', '42', NULL)"); err != nil {
-			t.Error(err)
-		}
-		_, err = migrate.Down(t.Context(), db.DB, schema)
-		r.Must(err)
 	})
 }
