@@ -13,4 +13,5 @@ ALTER TABLE {prefix}schedule ADD COLUMN heartbeat VARCHAR(64) CHARACTER SET asci
 UPDATE {prefix}slot_config SET migrated_to = GREATEST(migrated_to, 40);
 
 -- +goose Down
+-- +file procedures/delete_schedules.sql -- only full
 UPDATE {prefix}slot_config SET migrated_to = 39;
