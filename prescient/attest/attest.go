@@ -40,7 +40,7 @@ type Options struct {
 	From, To time.Time
 	// Grace is how old a slot has to be, beside that the next has come, to be over; prescient.DefaultSweepGrace by default.
 	Grace time.Duration
-	// Late is from when on a slot is begun late; DefaultLate by default.
+	// Late is from when on a slot is begun late, and finished late once the next has come and the grace is over; DefaultLate by default.
 	Late time.Duration
 	// Ends is how many ends of history are read at most; DefaultEnds by default, and none where it is negative. Those of other slots count, from
 	// the begin of the span until now.

@@ -111,6 +111,25 @@ func TestANightIsAttestedSlotBySlot(t *testing.T) {
 	})
 }
 
+// What ran a bucket first stays in the ledger with the time at which it did, whoever finishes it.
+func TestASlotThatWasFinishedLateIsLate(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		r.made("12:30")
+		r.checks("12:58")
+		r.Exec(`INSERT INTO p_slot_run (slot, bucket, buckets, worker, run_by, started_at, allocated_until)
+			VALUES ('2026-11-20 13:00', 0, 1, 'dead', 'work', '2026-11-20 13:00:00.2', '2026-11-20 13:01:00')`)
+		_, err := r.worker("14:10").Sweep(t.Context())
+		r.Must(err)
+		r.Exec(`INSERT INTO p_slot_run (slot, bucket, buckets, worker, run_by, started_at, finished_at) VALUES
+			('2026-11-20 13:15', 0, 2, 'w', 'work', '2026-11-20 13:15:00.2', '2026-11-20 13:15:01'), ('2026-11-20 13:15', 1, 2, 'w', 'work', '2026-11-20 13:25', '2026-11-20 13:25:01'),
+			('2026-11-20 13:30', 0, 2, 'w', 'work', '2026-11-20 13:30:00.2', '2026-11-20 13:30:01'), ('2026-11-20 13:30', 1, 2, 'w', 'sweep', '2026-11-20 13:30:50', '2026-11-20 13:30:51')`)
+		wantSpans(t, r.attest("14:11", Options{From: rig.At("13:00"), To: rig.At("13:45")}), NotProven,
+			"13:00–13:15: 2 slots served late by work (w), begun at most 10m0s late, finished 14:10, 1 ended",
+			"13:30: served late by work and sweep (w), begun 50.0 s late, finished 13:30:51, 0 ended")
+	})
+}
+
 // Whoever writes an end into history, or takes one out, leaves the ledger as it was.
 func TestAnEndThatOnlyHistoryOrOnlyTheLedgerHasShows(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {

@@ -45,7 +45,9 @@ func TestWhatBecameOfASlot(t *testing.T) {
 		{"12:30", ran("12:30", "12:30:59.9", "12:40", byWork), false, Served, ""},
 		{"12:30", ran("12:30", "12:31:00.1", "12:40", byWork), false, Late, ""},
 		{"12:30", ran("12:30", "12:30:12", "12:40", bySweep), false, Late, ""},
-		{"12:30", ran("12:30", "12:30:12", "12:40", func(r *row) { r.There, r.Buckets, r.BySweep, r.ByRun = 2, 2, 1, 1 }), false, Served, ""},
+		{"12:30", ran("12:30", "12:30:12", "12:40", func(r *row) { r.There, r.Buckets, r.BySweep, r.ByRun = 2, 2, 1, 1 }), false, Late, ""},
+		{"12:30", ran("12:30", "12:30", "12:46:10", byWork), false, Served, ""}, // the next slot, the grace, and what is late
+		{"12:30", ran("12:30", "12:30", "12:46:11", byWork), false, Late, ""},
 		{"12:30", ran("12:30", "12:30", "12:40", byWork), true, Unfinished, "checks wait"},
 		{"12:30", ran("12:30", "12:30", "", byWork), false, Unfinished, "1 of 1 buckets open, nobody has them"},
 		{"12:30", ran("12:30", "12:30", "", func(r *row) { r.Taken = 1 }), false, Unfinished, "the lease lapsed"},

@@ -110,7 +110,7 @@ type Span struct {
 	By string `json:"by,omitempty"`
 	// Workers are the names of some of those that had buckets of them; the ledger keeps the last of each bucket.
 	Workers []string `json:"workers,omitempty"`
-	// BegunMS is how late the first bucket of the latest was begun.
+	// BegunMS is how late the last bucket of the latest was begun.
 	BegunMS int64 `json:"begun_ms,omitempty"`
 	// Finished is when the last of them was.
 	Finished *time.Time `json:"finished,omitempty"`

@@ -15,7 +15,7 @@ type State string
 const (
 	// Served: in time, and finished.
 	Served State = "served"
-	// Late: finished, but begun late, or by a sweep or a roll-forward alone.
+	// Late: finished, but a bucket was begun late, or by a sweep or a roll-forward, or the last was finished late.
 	Late State = "late"
 	// Unfinished: a bucket is not finished, or checks still wait for the slot.
 	Unfinished State = "unfinished"
@@ -39,10 +39,10 @@ type row struct {
 	There       int        `db:"there"`   // buckets that the ledger has
 	Buckets     int        `db:"buckets"` // that it should have
 	Unfinished  int        `db:"unfinished"`
-	Held        int        `db:"held"`  // by a lease that lives
-	Taken       int        `db:"taken"` // unfinished, and not given back
-	Started     *time.Time `db:"started_at"`
-	Finished    *time.Time `db:"finished_at"`
+	Held        int        `db:"held"`        // by a lease that lives
+	Taken       int        `db:"taken"`       // unfinished, and not given back
+	Started     *time.Time `db:"started_at"`  // the last of them
+	Finished    *time.Time `db:"finished_at"` // the last of them
 	ByRun       int        `db:"by_run"`
 	ByWork      int        `db:"by_work"`
 	BySweep     int        `db:"by_sweep"`
@@ -73,7 +73,7 @@ func (r *row) by() string {
 	return strings.Join(names, " and ")
 }
 
-// begun is how late the first bucket was begun.
+// begun is how late the last bucket was begun.
 func (r *row) begun() time.Duration {
 	if r.Started == nil {
 		return 0
@@ -138,7 +138,7 @@ func (e *evidence) judge(in era, slot time.Time, r *row, waits bool) (State, str
 		return Unfinished, openBuckets(r)
 	case waits:
 		return Unfinished, "finished, and checks wait"
-	case r.BySweep+r.ByRoll == r.There || r.begun() > e.late:
+	case r.BySweep+r.ByRoll > 0 || r.begun() > e.late || r.Finished != nil && r.Finished.After(in.grid.Next(slot).Add(e.grace+e.late)):
 		if e.paused(slot) {
 			return Late, "everything was paused"
 		}
