@@ -72,6 +72,16 @@ func TestWhatBecameOfASlot(t *testing.T) {
 	}
 }
 
+// What is late excuses nothing: a pause explains the slots that fell into it.
+func TestAPauseExplainsNoSlotBeforeIt(t *testing.T) {
+	is := evidence{now: rig.At("16:00:05"), late: 2 * time.Hour, first: rig.At("11:00"), pauses: []pause{{rig.At("13:30"), rig.At("14:00")}}}
+	for slot, want := range map[string]State{"12:00": Missed, "13:00": Missed, "13:15": Missed, "13:30": Paused, "13:45": Paused, "14:00": Missed} {
+		if got, _ := is.judge(era{grid: rig.Quarter}, rig.At(slot), nil, false); got != want {
+			t.Errorf("%s: %s; want %s", slot, got, want)
+		}
+	}
+}
+
 func TestWhichResolutionWasWhen(t *testing.T) {
 	quarter, five, hour := rig.Quarter, rig.GridOf(t, 5*time.Minute), rig.GridOf(t, time.Hour)
 	at := rig.At

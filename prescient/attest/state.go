@@ -106,10 +106,11 @@ type evidence struct {
 	pauses      []pause
 }
 
-// paused says whether everything was paused when a slot was to begin.
-func (e *evidence) paused(slot time.Time) bool {
+// paused says whether everything was paused when a slot was to begin: until it was late, or the next came.
+func (e *evidence) paused(in era, slot time.Time) bool {
+	begins := slots.Earlier(slot.Add(e.late), in.grid.Next(slot))
 	for _, p := range e.pauses {
-		if p.from.Before(slot.Add(e.late)) && (p.until.IsZero() || p.until.After(slot)) {
+		if p.from.Before(begins) && (p.until.IsZero() || p.until.After(slot)) {
 			return true
 		}
 	}
@@ -128,7 +129,7 @@ func (e *evidence) judge(in era, slot time.Time, r *row, waits bool) (State, str
 		return NotYet, ""
 	case r == nil && in.changing(slot):
 		return Reslotting, ""
-	case r == nil && e.paused(slot):
+	case r == nil && e.paused(in, slot):
 		return Paused, ""
 	case r == nil && slot.Before(e.first):
 		return Missed, "before the first slot that the ledger has"
@@ -139,7 +140,7 @@ func (e *evidence) judge(in era, slot time.Time, r *row, waits bool) (State, str
 	case waits:
 		return Unfinished, "finished, and checks wait"
 	case r.BySweep+r.ByRoll > 0 || r.begun() > e.late || r.Finished != nil && r.Finished.After(in.grid.Next(slot).Add(e.grace+e.late)):
-		if e.paused(slot) {
+		if e.paused(in, slot) {
 			return Late, "everything was paused"
 		}
 		return Late, ""
