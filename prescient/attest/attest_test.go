@@ -99,7 +99,8 @@ func TestANightIsAttestedSlotBySlot(t *testing.T) {
 			t.Errorf("%+v, %+v", e, report.Totals)
 		}
 		wantSpans(t, r.attest("13:31", Options{From: rig.At("13:30"), To: rig.At("13:31")}), Proven, "13:30: served by run")
-		wantSpans(t, r.attest("14:40", Options{From: rig.At("14:30"), To: rig.At("14:40")}), Proven, "14:30: not over yet")
+		wantSpans(t, r.attest("14:40", Options{From: rig.At("14:30"), To: rig.At("14:40")}), NotProven, "14:30: not over yet")
+		wantSpans(t, r.attest("14:32", Options{From: rig.At("14:01"), To: rig.At("14:02")}), NotProven) // without a slot
 
 		// What is left of the missed slot is swept: it was late, and is no longer missed. The dead worker's slot holds nothing.
 		r.Exec("UPDATE p_slot_run SET finished_at = '2026-11-20 14:00:09', allocated_until = NULL, buckets = 1 WHERE worker = 'dead'")

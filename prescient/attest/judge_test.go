@@ -183,6 +183,8 @@ func TestWhatAReportComesTo(t *testing.T) {
 	}{
 		{map[State]int{Served: 5, NotYet: 1}, Ends{}, Proven},
 		{map[State]int{Served: 5}, Ends{Compared: true, Whole: true}, Proven},
+		{nil, Ends{Compared: true, Whole: true}, NotProven},
+		{map[State]int{NotYet: 96}, Ends{Compared: true, Whole: true}, NotProven},
 		{map[State]int{Served: 5}, Ends{Compared: true}, NotProven},
 		{map[State]int{Served: 5, Late: 1}, Ends{}, NotProven},
 		{map[State]int{Unfinished: 1}, Ends{}, NotProven},

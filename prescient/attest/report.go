@@ -13,9 +13,9 @@ type Verdict string
 
 // The verdicts, from the best to the worst.
 const (
-	// Proven: each slot that is over was served in time, and each of its ends stands once.
+	// Proven: each slot that is over was served in time, one at least.
 	Proven Verdict = "proven"
-	// NotProven: a slot was late, is unfinished, was kept from being served, or is not known.
+	// NotProven: no slot is over, or one was late, is unfinished, was kept from being served, or is not known.
 	NotProven Verdict = "not proven"
 	// Refuted: a slot was missed, or ledger and history differ.
 	Refuted Verdict = "refuted"
