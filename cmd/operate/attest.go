@@ -35,12 +35,13 @@ func Attest(prog *program.Program) *cobra.Command {
 		SuggestFor: []string{"prove", "proof", "silence"},
 		Short:      "Prove that no slot of a time was missed",
 		Long: fmt.Sprintf(`Says of each slot of a time, from ledger, history, pending checks and audit: served by whom and by what, begun how late, how many
-rows, each with one end; or late, unfinished, missed, not over yet, not known (pruned, or from before the tables were made). Alike slots
+rows, and whether history has as many ends; or late, unfinished, missed, not over yet, not known (pruned, or from before the tables were made). Alike slots
 share a line. Slots before a reslot are those of their time. It changes nothing, and reads page by page.
 
 A slot is late of which a bucket was begun later than --late, or by a sweep or roll-forward, or finished later than --late once the next
 slot had come and sweep.grace was over; so is one that a sweep ran again for a check that was inserted late. An end counts for the slot
-for which its check waited, however late it came. History is read from the begin until now, %d ends at most, or as --ends says; with --ends 0 it is not.
+for which its check waited, however late it came. History is read from the begin until now, %d ends at most, or as --ends says; with --ends 0
+it is not, which proves slots alone.
 
 It exits with 0 where each slot that is over was served in time, one at least, with 11 where one was missed, or ledger and history differ, and with 10 for
 all else: a slot that was late, is unfinished or not known, or was not served since everything was paused, or history that was read in

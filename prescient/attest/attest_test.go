@@ -169,6 +169,24 @@ func TestAnEndThatOnlyHistoryOrOnlyTheLedgerHasShows(t *testing.T) {
 	})
 }
 
+// What was not read may have an end of these slots once more, even where all that was read is even.
+func TestHistoryThatWasReadInPartProvesNothing(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		r.made("12:30")
+		r.checks("12:58", "13:20", "13:25", "13:29")
+		r.run("13:00:01", "13:15:01", "13:30:01")
+		span := Options{From: rig.At("13:00"), To: rig.At("13:16"), Ends: 5}
+		if report := r.attest("13:46", span); report.Verdict != Proven || !report.Ends.Whole || len(report.CannotSee) != 4 || !strings.Contains(report.CannotSee[3], "stands twice") {
+			t.Errorf("%s: %+v, %q", report.Verdict, report.Ends, report.CannotSee)
+		}
+		span.Ends = 2
+		if report := r.attest("13:46", span); report.Verdict != NotProven || report.Ends.Whole || report.Ends.Read != 2 {
+			t.Errorf("in part: %s: %+v", report.Verdict, report.Ends)
+		}
+	})
+}
+
 func TestWhatWasPrunedIsNotKnown(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.made("12:30")

@@ -80,12 +80,9 @@ func (a *attest) compare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		whole, err := a.history.until(ctx, now, a.end)
-		if err != nil {
+		if ends.Whole, err = a.history.until(ctx, now, a.end); err != nil {
 			return err
 		}
-		// What was read shows all slots to be even, or not.
-		ends.Whole = whole || a.history.at.EndedAt.After(a.report.To) && len(a.balance.outstanding) == 0
 		ends.Until = now
 	}
 	if a.history.read >= a.history.most || !ends.Whole {

@@ -13,7 +13,7 @@ type Verdict string
 
 // The verdicts, from the best to the worst.
 const (
-	// Proven: each slot that is over was served in time, one at least.
+	// Proven: each slot that is over was served in time, one at least, and history, where it was read, has as many ends of each.
 	Proven Verdict = "proven"
 	// NotProven: no slot is over, or one was late, is unfinished, was kept from being served, or is not known.
 	NotProven Verdict = "not proven"

@@ -126,7 +126,7 @@ func (a *attest) cannotSee() []string {
 		"ends that are dated before their slot, and a prune that is under way",
 	}
 	if !a.report.Ends.Compared {
-		list = append(list, "whether each end stands in history, and once: it was not read")
+		return append(list, "whether each end stands in history, and once: it was not read")
 	}
-	return list
+	return append(list, "an end that history lacks where another of its slot stands twice: ends are compared by their number")
 }
