@@ -40,12 +40,12 @@ share a line. Slots before a reslot are those of their time. It changes nothing,
 
 A slot is late of which a bucket was begun later than --late, or by a sweep or roll-forward, or finished later than --late once the next
 slot had come and sweep.grace was over; so is one that a sweep ran again for a check that was inserted late. An end counts for the slot
-for which its check waited, however late it came. History is read from the begin until now, %d ends at most, or as --ends says; with --ends 0
-it is not, which proves slots alone.
+for which its check waited, however late it came. History is read from the begin until now, %d ends at most, or as --ends says; with
+--ends 0 it is not, which proves slots alone.
 
-It exits with 0 where each slot that is over was served in time, one at least, with 11 where one was missed, or ledger and history differ, and with 10 for
-all else: a slot that was late, is unfinished or not known, or was not served since everything was paused, or history that was read in
-part.`, attest.DefaultEnds),
+It exits with 0 where each slot that is over was served in time, one at least, with 11 where one was missed, or ledger and history differ,
+and with 10 for all else: a slot that was late, is unfinished or not known, or was not served since everything was paused, history that
+was read in part, or an entry of the audit that cannot be read.`, attest.DefaultEnds),
 		Example: fmt.Sprintf(`  %[1]s attest --from now-12h
   %[1]s attest --from '2026-03-01 18:00' --to '2026-03-02 06:00' --json`, prog.Name),
 		Args: arguments.None,

@@ -114,6 +114,7 @@ func (a *attest) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	a.report.Unread = t.unread
 	var agrees bool
 	if a.eras, agrees = erasOf(t.changes, a.tables.Grid, state.ChangedAt.UTC()); !agrees || len(t.changes) == 0 {
 		t.known.raise(state.ChangedAt.UTC(), "the audit does not say of which resolution the slots were")

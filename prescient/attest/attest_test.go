@@ -187,6 +187,33 @@ func TestHistoryThatWasReadInPartProvesNothing(t *testing.T) {
 	})
 }
 
+// Whoever may write entries can keep a span from being proven, and nothing else: no miss is excused.
+func TestEntriesThatCannotBeReadExcuseNothing(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		r.made("12:30")
+		r.run("13:00:01", "13:15:01", "13:45:01")
+		served, missed := Options{From: rig.At("13:00"), To: rig.At("13:30")}, Options{From: rig.At("13:00"), To: rig.At("14:00")}
+		forge := func(clock, verb string, after any) {
+			r.Must(audit.On(r.Tables()).Record(t.Context(), r.Pool(rig.At(clock)), audit.Entry{Kind: audit.Installation, ID: audit.InstallationID, Verb: verb, After: after}))
+		}
+		forge("13:50", "begin", nil)
+		wantSpans(t, r.attest("14:10", served), Proven, "13:00–13:15: 2 slots served")
+		wantSpans(t, r.attest("14:10", missed), Refuted, "13:00–13:15: 2 slots served", "13:30: missed", "13:45: served")
+		for _, after := range []any{nil, "text"} {
+			for _, verb := range []string{"prune", "reslot", "reslot-withdrawn"} {
+				forge("13:51", verb, after)
+			}
+		}
+		wantSpans(t, r.attest("14:10", missed), Refuted, "13:00–13:15: 2 slots served", "13:30: missed", "13:45: served")
+		report := r.attest("14:10", served)
+		wantSpans(t, report, NotProven, "13:00–13:15: 2 slots served")
+		if report.Unread != 6 || !strings.Contains(report.RestsOn[1], "6 of its entries cannot be read") {
+			t.Errorf("%d, %q", report.Unread, report.RestsOn)
+		}
+	})
+}
+
 func TestWhatWasPrunedIsNotKnown(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.made("12:30")

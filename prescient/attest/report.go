@@ -36,6 +36,8 @@ type Report struct {
 	MoreSpans map[State]int `json:"more_spans,omitempty"`
 	Totals    Totals        `json:"totals"`
 	Ends      Ends          `json:"ends"`
+	// Unread is how many entries of the audit cannot be read: they explain nothing, and with one nothing is proven.
+	Unread int `json:"unread,omitempty"`
 	// RestsOn says what was read, CannotSee what no reading tells.
 	RestsOn   []string `json:"rests_on"`
 	CannotSee []string `json:"cannot_see"`

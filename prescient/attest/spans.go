@@ -87,7 +87,7 @@ func (r *Report) verdict() Verdict {
 			return NotProven
 		}
 	}
-	if r.Totals.States[Served] == 0 || r.Ends.Compared && !r.Ends.Whole {
+	if r.Unread > 0 || r.Totals.States[Served] == 0 || r.Ends.Compared && !r.Ends.Whole {
 		return NotProven
 	}
 	return Proven

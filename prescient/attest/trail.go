@@ -25,25 +25,26 @@ type trail struct {
 	known   known
 	changes []change // the earliest first
 	pauses  []pause
+	unread  int // entries that cannot be read: they explain nothing, and keep all from being proven
 }
 
 // readTrail reads the audit. now is the time by the database.
 func readTrail(ctx context.Context, log audit.Log, db prescient.DB, from, now time.Time) (t trail, err error) {
-	began, err := log.List(ctx, db, audit.Filter{Kind: audit.Installation, ID: audit.InstallationID, Verb: "begin", Limit: 1})
+	began, err := log.Began(ctx, db)
 	if err != nil {
 		return t, err
 	}
 	t.known.raise(now, "the audit does not say since when there are tables")
-	if len(began) > 0 {
-		t.known = known{began[0].At, "before the tables were made"}
+	if !began.IsZero() {
+		t.known = known{began, "before the tables were made"}
 	}
 	entries, err := entriesOf(ctx, log, db, audit.Installation, audit.InstallationID, from.Add(-lookBack))
 	if err != nil {
 		return t, err
 	}
 	for _, e := range entries {
-		if err := t.take(e); err != nil {
-			return t, fmt.Errorf("the entry %q of the audit, of %s: %w", e.Verb, slots.Stamp(e.At), err)
+		if t.take(e) != nil {
+			t.unread++
 		}
 	}
 	before, err := log.List(ctx, db, audit.Filter{Kind: audit.JobExec, ID: prescient.AllExecs, Until: from, Limit: 1})
@@ -73,7 +74,7 @@ func entriesOf(ctx context.Context, log audit.Log, db prescient.DB, kind audit.K
 	return nil, fmt.Errorf("%w: %s %s has more than %d entries of the audit since %s: give a later begin", prescient.ErrInvalid, kind, id, auditPage*auditPages, slots.Stamp(since))
 }
 
-// take takes an entry of the installation.
+// take takes an entry of the installation; the error says that it cannot be read.
 func (t *trail) take(e audit.Stored) error {
 	switch e.Verb {
 	case "prune":

@@ -104,6 +104,9 @@ func (a *attest) restsOn() []string {
 		"the audit: resolutions, pauses of everything, prunes",
 		"pending checks: whether some wait for these slots",
 	}
+	if n := a.report.Unread; n > 0 {
+		list[1] += fmt.Sprintf("; %s of its entries cannot be read", many(int64(n)))
+	}
 	ends := a.report.Ends
 	switch {
 	case !ends.Compared:

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
@@ -186,6 +187,15 @@ func (l Log) began(ctx context.Context, db prescient.DB) (at string, err error) 
 		return "", fmt.Errorf("reading since when there is an audit: %w", err)
 	}
 	return at, nil
+}
+
+// Began is since when there is an audit; zero where it is empty.
+func (l Log) Began(ctx context.Context, db prescient.DB) (time.Time, error) {
+	text, err := l.began(ctx, db)
+	if err != nil || text == "" {
+		return time.Time{}, err
+	}
+	return store.ParseCalendar(text)
 }
 
 // name finds out what a stream is of.
