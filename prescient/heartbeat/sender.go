@@ -25,8 +25,8 @@ const (
 	firstWait = time.Second
 	// slotEvery is how often served slots are told of at most: services refuse those who ask too often.
 	slotEvery = 10 * time.Second
-	// mostUnknown is how many names that nobody has configured are logged.
-	mostUnknown = 20
+	// mostRefused is how many names that no schedule may have are logged.
+	mostRefused = 20
 )
 
 // URLs are where a heartbeat goes, by GET. Success is needed; what else is empty is not sent.
@@ -36,7 +36,7 @@ type URLs struct{ Start, Success, Failure string }
 type Options struct {
 	// Heartbeats by their names, which are identifiers; up to Most of them.
 	Heartbeats map[string]URLs
-	// Slots is the name of the one that is told of served slots; empty for none.
+	// Slots is the name of the one that is told of served slots, and of nothing else; empty for none.
 	Slots string
 	// Log has a line at warn where a heartbeat cannot be sent any more, and one where it can again. It shows the hosts of URLs alone. The zero value
 	// is silent.
@@ -56,7 +56,7 @@ type Sender struct {
 	queue   queue
 	senders int            // that run
 	failing map[string]int // signals of a name that failed one after the other
-	unknown map[string]bool
+	refused map[string]bool
 	dropped int
 	served  time.Time     // when a served slot was told of last
 	quiet   chan struct{} // is closed once nothing is to be sent, where somebody waits for that
@@ -69,7 +69,7 @@ func New(o Options) (*Sender, error) {
 		return nil, fmt.Errorf("%w: %d heartbeats; at most %d are allowed", prescient.ErrInvalid, len(o.Heartbeats), Most)
 	}
 	s := &Sender{options: o, urls: make(map[told]*url.URL), client: newClient(), wait: firstWait, queue: newQueue(mostWaiting), failing: make(map[string]int),
-		unknown: make(map[string]bool)}
+		refused: make(map[string]bool)}
 	for name, to := range o.Heartbeats {
 		if err := prescient.ValidIdentifier("heartbeat", name); err != nil {
 			return nil, err
@@ -104,7 +104,7 @@ func (s *Sender) Served(time.Time) {
 	}
 	s.mu.Unlock()
 	if !soon {
-		s.Tell(s.options.Slots, Success)
+		s.put(told{s.options.Slots, Success})
 	}
 }
 
@@ -115,16 +115,26 @@ func (s *Sender) Ended(name string, outcome prescient.Outcome) {
 	}
 }
 
-// Tell has a signal sent, and returns at once. An empty name is none; one that nobody has configured is logged once.
+// Tell has a signal sent, and returns at once. An empty name is none; one that nobody has configured is logged once. So is that of slots: a schedule
+// that keeps it quiet would hide that no slot is served.
 func (s *Sender) Tell(name string, signal Signal) {
 	if s == nil || name == "" {
 		return
 	}
 	if _, is := s.options.Heartbeats[name]; !is {
-		s.tellUnknown(name)
+		s.refuse(name, "a schedule names a heartbeat that this worker's configuration does not have; it is not sent")
 		return
 	}
-	if s.urls[told{name, signal}] == nil {
+	if name == s.options.Slots {
+		s.refuse(name, "a schedule names the heartbeat of served slots (heartbeats.slots); it is not sent")
+		return
+	}
+	s.put(told{name, signal})
+}
+
+// put has a signal sent whose name is known, where it has a URL.
+func (s *Sender) put(t told) {
+	if s.urls[t] == nil {
 		return
 	}
 	s.mu.Lock()
@@ -132,9 +142,9 @@ func (s *Sender) Tell(name string, signal Signal) {
 	if s.closed {
 		return
 	}
-	if s.queue.put(told{name, signal}) {
+	if s.queue.put(t) {
 		if s.dropped++; s.dropped == 1 {
-			s.options.Log.Warn().Str("heartbeat", name).Int("waiting", mostWaiting).Msg("more heartbeats are to be sent than services take: the oldest are dropped")
+			s.options.Log.Warn().Str("heartbeat", t.name).Int("waiting", mostWaiting).Msg("more heartbeats are to be sent than services take: the oldest are dropped")
 		}
 	}
 	if s.senders < mostSending {
@@ -143,16 +153,16 @@ func (s *Sender) Tell(name string, signal Signal) {
 	}
 }
 
-// tellUnknown logs a name that nobody has configured.
-func (s *Sender) tellUnknown(name string) {
+// refuse logs a name that no schedule may have, once.
+func (s *Sender) refuse(name, why string) {
 	s.mu.Lock()
-	first := !s.unknown[name] && len(s.unknown) < mostUnknown
+	first := !s.refused[name] && len(s.refused) < mostRefused
 	if first {
-		s.unknown[name] = true
+		s.refused[name] = true
 	}
 	s.mu.Unlock()
 	if first {
-		s.options.Log.Warn().Str("heartbeat", name).Msg("a schedule names a heartbeat that this worker's configuration does not have; it is not sent")
+		s.options.Log.Warn().Str("heartbeat", name).Msg(why)
 	}
 }
 

@@ -108,9 +108,9 @@ func TestASignalGoesToItsURL(t *testing.T) {
 	if log.String() != "" {
 		t.Errorf("logged %s", log)
 	}
-	s, log = newSender(t, Options{Heartbeats: map[string]URLs{"nightly": all(web.URL), "plain": {Success: web.URL + "/plain"}}, Slots: "plain"})
-	s.Tell("plain", Start)
-	s.Tell("plain", Failure)
+	s, log = newSender(t, Options{Heartbeats: map[string]URLs{"bare": {Success: web.URL}, "plain": {Success: web.URL + "/plain"}}, Slots: "plain"})
+	s.Tell("bare", Start)
+	s.Tell("bare", Failure)
 	s.Tell("", Success)
 	s.Tell("another", Success)
 	s.Tell("another", Failure)
@@ -118,7 +118,7 @@ func TestASignalGoesToItsURL(t *testing.T) {
 		s.Served(time.Now())
 	}
 	closeIn(s, 20*time.Second)
-	s.Tell("plain", Success)
+	s.Tell("bare", Success)
 	web.wants(t, "GET /plain")
 	if n := strings.Count(log.String(), `"heartbeat":"another"`); n != 1 || strings.Count(log.String(), "\n") != 1 {
 		t.Errorf("an unknown name is logged %d times: %s", n, log)
@@ -127,6 +127,21 @@ func TestASignalGoesToItsURL(t *testing.T) {
 	none.Tell("nightly", Start)
 	none.Served(time.Now())
 	closeIn(none, 0)
+}
+
+// A schedule cannot keep quiet what raises the alarm where no slot is served.
+func TestNoScheduleIsToldOfInTheNameOfSlots(t *testing.T) {
+	web := serve(t, nil)
+	s, log := newSender(t, Options{Heartbeats: map[string]URLs{"slots": all(web.URL)}, Slots: "slots"})
+	s.Tell("slots", Success)
+	s.Tell("slots", Start)
+	s.Ended("slots", prescient.Done)
+	s.Served(time.Now())
+	closeIn(s, 20*time.Second)
+	web.wants(t, "GET /s3cret")
+	if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "heartbeats.slots") {
+		t.Errorf("logged %s", text)
+	}
 }
 
 // Nothing that a service does is in the way of who tells, nor of the other services; and no URL is in the log.
