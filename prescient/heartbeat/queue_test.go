@@ -35,8 +35,9 @@ func TestAQueueKeepsTheLatestSignals(t *testing.T) {
 		{"a+ a- a+", "a+ a- a+", 0},
 		{"a> b> a+ a- a+", "b> a+ a- a+", 1},
 		{"b> b+ b- b+ a>", "b+ b- b+ a>", 1},
+		{"s+ b> b+ b- a>", "s+ b+ b- a>", 1},
 	} {
-		q := newQueue(4)
+		q := newQueue(4, "s")
 		if dropped := q.say(c.put); dropped != c.dropped || strings.Join(q.waits(), " ") != c.want {
 			t.Errorf("after %s: %s, dropped %d; want %s, %d", c.put, q.waits(), dropped, c.want, c.dropped)
 		}
@@ -44,7 +45,7 @@ func TestAQueueKeepsTheLatestSignals(t *testing.T) {
 }
 
 func TestSignalsOfANameGoOneAfterTheOther(t *testing.T) {
-	q := newQueue(4)
+	q := newQueue(4, "")
 	q.say("a> a+ b>")
 	var took []told
 	for t, ok := q.take(); ok; t, ok = q.take() {
@@ -63,5 +64,19 @@ func TestSignalsOfANameGoOneAfterTheOther(t *testing.T) {
 	}
 	if q.sent("a"); !q.idle() {
 		t.Error("it is not idle")
+	}
+}
+
+// Names of which much is to be sent do not hold up the others, nor what goes first.
+func TestNamesTakeTurns(t *testing.T) {
+	q := newQueue(10, "s")
+	q.say("a> a+ a- b> b+ b- c> c+ s+")
+	var took []string
+	for next, ok := q.take(); ok; next, ok = q.take() {
+		took = append(took, next.name)
+		q.sent(next.name)
+	}
+	if got, want := strings.Join(took, ""), "sabcabcab"; got != want {
+		t.Errorf("took %s, want %s", got, want)
 	}
 }

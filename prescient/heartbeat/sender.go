@@ -68,7 +68,7 @@ func New(o Options) (*Sender, error) {
 	if len(o.Heartbeats) > Most {
 		return nil, fmt.Errorf("%w: %d heartbeats; at most %d are allowed", prescient.ErrInvalid, len(o.Heartbeats), Most)
 	}
-	s := &Sender{options: o, urls: make(map[told]*url.URL), client: newClient(), wait: firstWait, queue: newQueue(mostWaiting), failing: make(map[string]int),
+	s := &Sender{options: o, urls: make(map[told]*url.URL), client: newClient(), wait: firstWait, queue: newQueue(mostWaiting, o.Slots), failing: make(map[string]int),
 		refused: make(map[string]bool)}
 	for name, to := range o.Heartbeats {
 		if err := prescient.ValidIdentifier("heartbeat", name); err != nil {
