@@ -2,12 +2,14 @@ package heartbeat
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"syscall"
 	"time"
 
 	"prescient/prescient"
@@ -51,10 +53,7 @@ func (c client) call(ctx context.Context, to *url.URL) (again bool, err error) {
 	}
 	response, err := c.RoundTrip(request)
 	if err != nil {
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("no answer within %s", c.within)
-		}
-		return true, fmt.Errorf("%.200s", err.Error())
+		return true, c.kindOf(err)
 	}
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, mostRead)
@@ -66,5 +65,33 @@ func (c client) call(ctx context.Context, to *url.URL) (again bool, err error) {
 	default:
 		again = status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
 		return again, fmt.Errorf("answered %d", status)
+	}
+}
+
+// kindOf says what kind of error it is, in words of its own: the error's text may quote what was asked, or the answer.
+func (c client) kindOf(err error) error {
+	var (
+		timeout interface{ Timeout() bool }
+		host    *net.DNSError
+		noTLS   tls.RecordHeaderError
+		alert   tls.AlertError
+		wrong   *tls.CertificateVerificationError
+		network *net.OpError
+	)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Errorf("no answer within %s", c.within)
+	case errors.As(err, &host):
+		return errors.New("its host is not found")
+	case errors.As(err, &wrong):
+		return errors.New("its certificate is not accepted")
+	case errors.As(err, &noTLS), errors.As(err, &alert):
+		return errors.New("TLS failed")
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return errors.New("connection refused")
+	case errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the connection failed")
+	default:
+		return errors.New("no answer of HTTP")
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
+	stdlog "log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -33,6 +36,28 @@ func serve(t *testing.T, answer http.HandlerFunc) *service {
 	}))
 	t.Cleanup(s.Close)
 	return s
+}
+
+// listen has each connection answered with a text, and returns the URL.
+func listen(t *testing.T, text string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Read(make([]byte, 4<<10))
+			_, _ = io.WriteString(conn, text)
+			_ = conn.Close()
+		}
+	}()
+	return "http://" + l.Addr().String()
 }
 
 // wants wants requests in this order, and no more.
@@ -151,6 +176,10 @@ func TestABadServiceIsInNobodysWay(t *testing.T) {
 	elsewhere := serve(t, nil)
 	refused := httptest.NewServer(nil)
 	refused.Close()
+	untrusted := httptest.NewUnstartedServer(nil)
+	untrusted.Config.ErrorLog = stdlog.New(io.Discard, "", 0)
+	untrusted.StartTLS()
+	defer untrusted.Close()
 	for name, bad := range map[string]struct {
 		url, says string
 	}{
@@ -166,8 +195,13 @@ func TestABadServiceIsInNobodysWay(t *testing.T) {
 			w.Header().Set("Location", "http://s3cret:x/%zz")
 			w.WriteHeader(http.StatusFound)
 		}).URL, "answered 302"},
-		"is gone": {serve(t, http.NotFound).URL, "answered 404"},
-		"is ill":  {serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }).URL, "answered 502"},
+		"babbles":         {listen(t, "s3cret is no HTTP\r\n\r\n"), "no answer of HTTP"},
+		"has half a head": {listen(t, "HTTP/1.1 200 OK\r\ns3cret /s3cret\r\n\r\n"), "no answer of HTTP"},
+		"hangs up":        {listen(t, ""), "the connection failed"},
+		"has no TLS":      {strings.Replace(listen(t, "s3cret is no TLS"), "http:", "https:", 1), "TLS failed"},
+		"is not trusted":  {untrusted.URL, "its certificate is not accepted"},
+		"is gone":         {serve(t, http.NotFound).URL, "answered 404"},
+		"is ill":          {serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }).URL, "answered 502"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			good := serve(t, nil)
