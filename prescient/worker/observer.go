@@ -17,8 +17,9 @@ type Observer struct {
 	// SlotRun is called after each slot run, of Run, Work and Sweep, with its figures and its error.
 	SlotRun func(books.Figures, error)
 	// Served is called at the end of a slot run after which no bucket of its slot is unfinished, and which finished some of them for the first
-	// time: so once for each slot at least, whoever serves or sweeps it, also for one that held nothing. Several workers that share a slot may
-	// each be told. It is not called while somebody has a bucket of it yet, nor where everything is paused.
+	// time: so mostly once for each slot, whoever serves or sweeps it, also for one that held nothing; not where the process dies, or is cut off
+	// from the server, between the last bucket and the call. Several workers that share a slot may each be told. It is not called while somebody
+	// has a bucket of it yet, nor where everything is paused.
 	Served func(slot time.Time)
 	// Calling is called before each call of a job_exec, with each of its rows. Of a long run it is that of the slot run, which claims or offers it;
 	// longrun.Observer is told of its call.

@@ -2,11 +2,13 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -172,6 +174,48 @@ func TestAStopAtTheEndOfASlotLeavesItServed(t *testing.T) {
 			t.Fatalf("stopped: %v; %d buckets are unfinished", ctx.Err(), r.unfinished())
 		}
 		heard.wants(t, "at the end", slot, 1, 1)
+	})
+}
+
+// A slot whose last answer was lost, or which could not be looked at, is served by the next try.
+func TestASlotIsServedByTheTryAfterTheOneThatFailed(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		lost := errors.New("lost")
+		trip := func(text string) func(string) error {
+			return func(statement string) error {
+				if strings.Contains(statement, text) {
+					return lost
+				}
+				return nil
+			}
+		}
+		slot := rig.At("13:15")
+		for _, c := range []struct {
+			name string
+			rows int
+			fail func(*rig.Hooks)
+		}{
+			{"the answer of the release is lost", 1, func(h *rig.Hooks) { h.OnAnswer(trip("SET finished_at = IF(")) }},
+			{"the look at an empty slot fails", 0, func(h *rig.Hooks) { h.OnStatement(trip("AS held_us")) }},
+		} {
+			r.insertMany(c.rows, slot)
+			var h rig.Hooks
+			c.fail(&h)
+			var heard beats
+			w := r.hookedWorker(slot.Add(time.Second), &h, rig.Registry("check", rig.NothingToDo, prescient.Guards{}), Options{Observer: heard.observer()})
+			how := runOptions{parallel: 1, finished: new(atomic.Bool)}
+			if _, err := w.tryRun(t.Context(), slot, how); !errors.Is(err, lost) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			heard.wants(t, c.name, slot, 0, 0)
+			h.OnStatement(nil)
+			h.OnAnswer(nil)
+			_, err := w.tryRun(t.Context(), slot, how)
+			r.Must(err)
+			heard.wants(t, c.name+", at the next try", slot, 1, 1)
+			slot = slot.Add(15 * time.Minute)
+		}
 	})
 }
 

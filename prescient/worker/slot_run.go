@@ -125,14 +125,18 @@ func (w *Worker) tryRun(ctx context.Context, slot time.Time, how runOptions) (bo
 	return r.figures, err
 }
 
-// noteEmpty notes that the slot held nothing. Where somebody is told of served slots, it looks whether that was noted before: the statement does not tell.
+// noteEmpty notes that the slot held nothing. Where somebody is told of served slots, it looks first whether that was noted before, which the statement
+// does not tell; what it cannot look at it does not note, as once it is noted nobody is told.
 func (r *slotRun) noteEmpty() error {
 	if r.w.tellsServed() {
 		list, err := r.w.ledger.Rows(r.work, r.slot)
-		if err == nil && len(list) == 0 {
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
 			r.finished.Store(true)
 		}
-		r.served = err == nil && (len(list) == 0 || finished(list))
+		r.served = len(list) == 0 || finished(list)
 	}
 	if _, err := r.w.send.Exec(r.work, r.w.tables.Stmt.Get("slotrun/open_empty"), r.slot, r.w.options.Name, r.by, r.slot); err != nil {
 		return fmt.Errorf("noting the empty slot %s: %w", slots.Stamp(r.slot), err)
@@ -345,8 +349,8 @@ func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
 		return lingered, nil
 	}
 	release := r.w.ledger.Release(r.work, l, err == nil)
-	if err == nil && release == nil && !row.Finished {
-		r.finished.Store(true)
+	if err == nil && !row.Finished {
+		r.finished.Store(true) // also where the answer of the release was lost: the bucket may be finished
 	}
 	if locked && b.Figures.Locked > 0 {
 		r.w.sayLocked(r.work, l, b.Figures.Locked, b.LeftLocked)
