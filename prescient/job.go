@@ -43,6 +43,8 @@ type FutureJob struct {
 	// CalledAt is when its job_exec was called, by the database's clock. A job_exec that wants to look again after a while
 	// counts from it, whatever the clock of the worker's machine says. Zero outside of a call; no column.
 	CalledAt time.Time `db:"-" json:"called_at,omitzero"`
+	// Heartbeat is the name of what is told of the run of a schedule, taken out of its payload for the call. Empty outside of a call; no column.
+	Heartbeat string `db:"-" json:"-"`
 }
 
 // Entity returns what the check is about.

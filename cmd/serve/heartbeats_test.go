@@ -64,7 +64,10 @@ func TestServicesOutsideAreToldOfSlotsAndSchedules(t *testing.T) {
 		r.Options.Register = func(_ context.Context, registry *prescient.Registry, deps cmd.Deps) error {
 			return errors.Join(registry.Register("digest", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, fails },
 				prescient.Guards{MaxErrors: prescient.None}),
-				deps.Long.Register(registry, "export", func(context.Context, *longrun.Run) (*time.Time, error) {
+				deps.Long.Register(registry, "export", func(_ context.Context, run *longrun.Run) (*time.Time, error) {
+					if job := run.Job(); job.Payload != nil || job.Heartbeat != "exports" {
+						r.Errorf("a long run has the payload %q and the heartbeat %q", job.Payload, job.Heartbeat)
+					}
 					if fails != nil {
 						return nil, longrun.Final(fails)
 					}

@@ -12,6 +12,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/caught"
 	"prescient/prescient/internal/lease"
+	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun/internal/ahead"
 	"prescient/prescient/longrun/internal/claimer"
@@ -54,7 +55,7 @@ func (r *Run) expiry() time.Time {
 }
 
 // Job returns the check that it is for. Its NextCheckAt is the slot in which the run started.
-func (r *Run) Job() prescient.FutureJob { return r.job }
+func (r *Run) Job() prescient.FutureJob { return reserved.InCall(r.job) }
 
 // Takeovers is how often the run was taken over from an agent that let it lapse.
 func (r *Run) Takeovers() int { return r.row.takeovers }

@@ -1,10 +1,15 @@
 package schedule_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
@@ -80,6 +85,58 @@ func TestWhatIsNoRunHasNoHeartbeat(t *testing.T) {
 	if name := schedule.HeartbeatOf(says(`{"heartbeat": "nightly"}`)); name != "nightly" {
 		t.Errorf("got %q", name)
 	}
+}
+
+// What a job_exec gets as the payload of a run is the same whether the schedule names a heartbeat or not.
+func TestAHeartbeatIsNotInThePayloadOfACall(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		got := make(map[string][]string)
+		note := func(job prescient.FutureJob) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			got[job.EntityKey] = append(got[job.EntityKey], string(job.Payload))
+			if want := strings.HasPrefix(job.EntityKey, "told"); (schedule.HeartbeatOf(job) == "nightly") != want {
+				t.Errorf("%s has the heartbeat %q", job.EntityKey, schedule.HeartbeatOf(job))
+			}
+		}
+		r.registry.MustRegister("plain", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
+			note(job)
+			return nil, nil
+		}, prescient.Guards{})
+		r.Must(r.registry.RegisterTxBatch("batch", func(_ context.Context, _ *sqlx.Tx, batch *prescient.Batch) error {
+			for i, job := range batch.Jobs() {
+				note(job)
+				batch.Settle(i)
+			}
+			return nil
+		}, prescient.Guards{}))
+		for _, exec := range []string{"plain", "batch"} {
+			for _, missed := range []schedule.CatchUp{schedule.Once, schedule.Skip} {
+				one := schedule.Schedule{ID: "bare-" + exec + "-" + string(missed), Crontabs: []string{"*/15 * * * *"}, JobExec: exec, CatchUp: missed}
+				r.create("10:00", one)
+				one.ID, one.Heartbeat = "told"+strings.TrimPrefix(one.ID, "bare"), "nightly"
+				r.create("10:00", one)
+			}
+		}
+		r.run("10:15")
+		if len(got) != 8 {
+			t.Fatalf("%d schedules had runs: %q", len(got), got)
+		}
+		for id, payloads := range got {
+			if told := "told" + id[4:]; len(payloads) != 1 || canonical(payloads[0]) != canonical(got[told][0]) {
+				t.Errorf("%s got %q, and %s %q", id, payloads, told, got[told])
+			}
+		}
+	})
+}
+
+// canonical is JSON without the spaces that servers put.
+func canonical(text string) string {
+	var b bytes.Buffer
+	if json.Compact(&b, []byte(text)) != nil {
+		return text
+	}
+	return b.String()
 }
 
 // The heartbeat of a schedule that sends events is told of once they are in the outbox, and not of what was passed over.

@@ -70,8 +70,8 @@ func (s *Schedules) saidOf(one Schedule, due time.Time) json.RawMessage {
 
 // HeartbeatOf is the name of the heartbeat that is told of a run of a schedule, as its row says; empty for none, and of other checks.
 func HeartbeatOf(run prescient.FutureJob) string {
-	if run.EntityName != prescient.ScheduleEntity || len(run.Payload) == 0 {
-		return ""
+	if run.EntityName != prescient.ScheduleEntity || len(run.Payload) == 0 || run.Heartbeat != "" {
+		return run.Heartbeat
 	}
 	var says said
 	if json.Unmarshal(run.Payload, &says) != nil || prescient.ValidIdentifier("heartbeat", says.Heartbeat) != nil {

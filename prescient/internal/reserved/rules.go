@@ -1,6 +1,7 @@
 package reserved
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"time"
@@ -58,4 +59,25 @@ func missedAfter(job prescient.FutureJob) time.Time {
 		return time.Time{}
 	}
 	return payload.MissedAfter.UTC()
+}
+
+// InCall is a check as its job_exec gets it: the payload of a run of a schedule is the same whether the schedule names a heartbeat or not.
+func InCall(job prescient.FutureJob) prescient.FutureJob {
+	const key = "heartbeat"
+	if job.EntityName != prescient.ScheduleEntity || !bytes.Contains(job.Payload, []byte(key)) {
+		return job
+	}
+	var (
+		payload map[string]json.RawMessage
+		name    string
+	)
+	if json.Unmarshal(job.Payload, &payload) != nil || json.Unmarshal(payload[key], &name) != nil || prescient.ValidIdentifier(key, name) != nil {
+		return job
+	}
+	delete(payload, key)
+	job.Heartbeat, job.Payload = name, nil
+	if len(payload) > 0 {
+		job.Payload, _ = json.Marshal(payload) // which cannot fail
+	}
+	return job
 }

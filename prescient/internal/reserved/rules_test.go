@@ -96,3 +96,20 @@ func TestATimerThatNobodyRegisteredIsLookedAtInEachSlot(t *testing.T) {
 		}
 	}
 }
+
+func TestTheJobExecOfARunSeesNoHeartbeat(t *testing.T) {
+	for _, c := range []struct{ entity, payload, wantPayload, wantHeartbeat string }{
+		{prescient.ScheduleEntity, `{"heartbeat":"nightly"}`, "", "nightly"},
+		{prescient.ScheduleEntity, `{"heartbeat": "nightly", "missed_after": "2026-07-14T10:00:00Z"}`, `{"missed_after":"2026-07-14T10:00:00Z"}`, "nightly"},
+		{prescient.ScheduleEntity, `{"missed_after": "2026-07-14T10:00:00Z"}`, `{"missed_after": "2026-07-14T10:00:00Z"}`, ""},
+		{prescient.ScheduleEntity, `{"heartbeat": 1}`, `{"heartbeat": 1}`, ""},
+		{prescient.ScheduleEntity, `["heartbeat"]`, `["heartbeat"]`, ""},
+		{prescient.ScheduleEntity, "", "", ""},
+		{"order", `{"heartbeat":"nightly"}`, `{"heartbeat":"nightly"}`, ""},
+	} {
+		got := InCall(prescient.FutureJob{EntityName: c.entity, Payload: json.RawMessage(c.payload)})
+		if string(got.Payload) != c.wantPayload || got.Heartbeat != c.wantHeartbeat {
+			t.Errorf("%s of %s: %q, %q", c.payload, c.entity, got.Payload, got.Heartbeat)
+		}
+	}
+}

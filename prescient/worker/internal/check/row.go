@@ -6,6 +6,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
 )
 
@@ -29,6 +30,7 @@ func (r *Row) Own(called time.Time) prescient.FutureJob {
 	job := r.FutureJob
 	job.CalledAt = called
 	job.Payload = bytes.Clone(job.Payload)
+	job = reserved.InCall(job)
 	if job.ExpiresAt != nil {
 		job.ExpiresAt = prescient.At(*job.ExpiresAt)
 	}
