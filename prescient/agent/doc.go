@@ -1,5 +1,4 @@
-// Package agent lets processes that work know of each other. The rows are for people, the doctor and metrics: leases alone decide who may
-// run what.
+// Package agent lets processes that work know of each other. Leases alone decide who may run what.
 //
 // Every half minute an agent renews its row in the table agent: which slots and pools it serves, and how much it has to do. [List] tells them
 // apart by the database's clock:

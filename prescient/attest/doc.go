@@ -3,6 +3,5 @@
 // A slot that is served leaves a row in the ledger, also where it was empty. So one that is over and left none was missed, unless the audit
 // says why: everything was paused, the resolution was being changed, or the ledger was pruned, of which nothing is known.
 //
-// Each end that the books of a slot have stands in history, and no other does but what the app ended. An end is that of the slot for which its
-// check waited, however late it came.
+// Each end that the books of a slot have stands in history, and no other does but what the app ended.
 package attest

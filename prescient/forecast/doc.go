@@ -1,10 +1,7 @@
 // Package forecast tells what the slots and days to come are to do, by job_exec, and whether they end in time. One of the processes that work makes
 // it every minute ([Maker]); all read it ([Read]).
 //
-// In it is what is pending, and what schedules are yet to fire. What apps are to insert is not. Where there are many rows it counts a share of
-// the keys, which are hashes, and says how far off that may be; of days it takes the optimiser's estimate. It locks nothing, and reads 20,000
-// rows at most.
-//
-// Fit goes by run times of the last day and the concurrency of the agents that live, at full pace. What the server takes for reads and
-// commits is not in it, nor the time of functions that take a batch of rows.
+// In it is what is pending, and what schedules are yet to fire. Where there are many rows it counts a share of the keys, which are hashes, and
+// says how far off that may be; of days it takes the optimiser's estimate. It locks nothing, and reads 20,000 rows at most. The help of the
+// command forecast says what is not in it.
 package forecast

@@ -4,8 +4,7 @@
 // in the median of five weeks, is taken off: a weekly rhythm is no rise. Of all steps (sudden), and of all lines that leave a level on a day at
 // least two weeks ago (gradual), the nearest to the days counts, by the sum of distances, which bears bad days.
 //
-// A rise is 25 %, and six times the mean distance of the nearest nine tenths of days: what scatters more has to rise more. Each of the last two
-// days, since one may be bad, is above the old level by two standard errors of its median, and after a step by 25 %. Less than 5 ms is no rise:
-// clocks are that coarse. Nothing is usual with less than 14 days in three weeks; after five weeks the new
-// level is.
+// A rise is 25 %, and six times the mean distance of the nearest nine tenths of days. Each of the last two days, since one may be bad, is above
+// the old level by two standard errors of its median, and after a step by 25 %. Less than 5 ms is no rise: clocks are that coarse. Nothing is
+// usual with less than 14 days in three weeks; after five weeks the new level is.
 package drift
