@@ -1,5 +1,5 @@
-// Package delayq is a delay queue: Delay takes some bytes and the time from which on they are ready, and Run calls a function with them then, again
-// and again until it returns nil. What is delayed is a check, whose job_exec is the name of the queue. It promises:
+// Package delayq is a delay queue: Delay takes bytes and a time, and Run calls a function with them then, until it returns nil. What is delayed is
+// a check, whose job_exec is the name of the queue. It promises:
 //
 //   - Never early, by the database's clock. It may be late by the slot, and by an outage.
 //   - Nothing lost: data is pending until handle has returned nil, or it is cancelled. No number of errors ends it, no horizon.

@@ -1,4 +1,4 @@
-// Package longrun runs checks that take longer than a slot should: an export of an hour, a migration of a night.
+// Package longrun runs checks that take longer than a slot should.
 //
 // A long run holds no bucket. A slot run that meets its check makes a row of long_run, which is an agent's for the term of a lease, and moves the check to
 // the first slot after that. The agent calls the function, and renews the lease when a third of it is over. Once the lease has lapsed another agent takes

@@ -1,3 +1,2 @@
-// Package status answers whoever is on call, at one look: who works, what is late, what fails and why, what waits, and what comes next. What
-// is wrong with it is what package doctor finds.
+// Package status answers whoever is on call, at one look. What is wrong is what package doctor finds.
 package status
