@@ -1,4 +1,4 @@
-// Package schedule turns crontabs into work, on the engine of the checks.
+// Package schedule turns crontabs into checks and events.
 //
 // A [Schedule] says when it fires (crontabs in a zone), and what: a job_exec, or an event to a topic. [Schedules] creates and changes them, on the
 // caller's transaction.

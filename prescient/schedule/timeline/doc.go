@@ -26,7 +26,7 @@
 //
 // # Coming from elsewhere
 //
-// Day 2 of the week is Monday for Quartz and AWS, and Tuesday here: write names. @daily is midnight. Refused, with an error that says what to write, are
+// Day 2 of the week is Monday for Quartz and AWS, and Tuesday here: write names. Refused, with an error that says what to write, are
 // years; cron(…) and rate(…) of AWS; L alone for a day of the week; C of Quartz; H of Jenkins; TZ= and CRON_TZ=; @reboot.
 //
 // # When clocks are changed
