@@ -47,7 +47,7 @@ func TestGrantsPrintsWhatCanBeRun(t *testing.T) {
 		if got := run("prune", "--keep", "90d"); got.Code == cmd.ExitOK {
 			r.Errorf("%v", got)
 		}
-		run("history").Wants(r.T, cmd.ExitDenied, "denied", "prescient grants prints")
+		run("pause", "x").Wants(r.T, cmd.ExitDenied, "denied", "prescient grants prints")
 	})
 }
 
