@@ -2,6 +2,7 @@ package rollup
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -145,6 +146,29 @@ func TestAWriteThatFailsLeavesNothing(t *testing.T) {
 		}
 		r.rollAt(at)
 		r.balanced("hour", midnight, rig.At("16:00"))
+	})
+}
+
+// Apps may write any names into history, and an outcome that is none. That stops nobody, and all is counted.
+func TestWhatIsNoNameIsSummed(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		for range 4 {
+			r.end(rig.At("12:10"), "a", prescient.Failed, nil)
+		}
+		r.Exec("UPDATE p_job_history SET job_exec = 'a ', entity_name = 'order ' WHERE entity_key = '2'")
+		r.Exec("UPDATE p_job_history SET entity_name = '' WHERE entity_key = '3'")
+		r.Exec("UPDATE IGNORE p_job_history SET outcome = 'no such' WHERE entity_key = '4'")
+		if r.Count("SELECT COUNT(*) FROM p_job_history WHERE outcome = ''") != 1 {
+			t.Fatal("the outcome is one")
+		}
+		r.rollAt(midnight.Add(25 * time.Hour))
+		want := map[string]int{"a order failed": 2, "a (other) failed": 1, "(other) (other) failed": 1}
+		for _, grain := range []string{"hour", "day"} {
+			got := r.Tally("SELECT CONCAT_WS(' ', job_exec, entity_name, outcome), CAST(SUM(ends) AS SIGNED) FROM p_stats WHERE grain = '" + grain + "' GROUP BY 1")
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s: %v; want %v", grain, got, want)
+			}
+		}
 	})
 }
 

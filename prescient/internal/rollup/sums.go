@@ -62,10 +62,33 @@ func newSums() *sums {
 	return &sums{kinds: make(map[string]int), spreads: make(map[tally.Of]*[measures]tally.Histogram), lines: make(map[lineOf]*line), reasons: make(map[reasonOf]uint64)}
 }
 
-// add counts an end.
+// known are the outcomes that the column has.
+var known = func() map[prescient.Outcome]bool {
+	all := make(map[prescient.Outcome]bool)
+	for _, o := range prescient.Outcomes() {
+		all[o] = true
+	}
+	return all
+}()
+
+// named has no names but identifiers: plain SQL may have written any, and the servers tell some apart that keys do not.
+func named(of tally.Of) tally.Of {
+	switch {
+	case prescient.ValidIdentifier("job_exec", of.JobExec) != nil:
+		return tally.Of{JobExec: tally.Other, EntityName: tally.Other}
+	case prescient.ValidIdentifier("entity_name", of.EntityName) != nil:
+		of.EntityName = tally.Other
+	}
+	return of
+}
+
+// add counts an end. An outcome that is none, which plain SQL may have written, counts as failed.
 func (s *sums) add(e end) {
 	s.ends++
-	of := s.place(e.of)
+	if !known[e.outcome] {
+		e.outcome = prescient.Failed
+	}
+	of := s.place(named(e.of))
 	l := s.lines[lineOf{of, e.outcome}]
 	if l == nil {
 		l = &line{}
@@ -112,7 +135,7 @@ func (s *sums) addReason(jobExec string, e end) {
 		text = string(e.outcome)
 	}
 	of := reasonOf{jobExec, strings.TrimRight(tally.ReasonOf(text), " ")} // by which the servers tell no two apart
-	if _, known := s.reasons[of]; !known && len(s.reasons) >= maxReasons {
+	if _, has := s.reasons[of]; !has && len(s.reasons) >= maxReasons {
 		of = reasonOf{tally.Other, tally.Other}
 	}
 	s.reasons[of]++
@@ -123,9 +146,9 @@ func (s *sums) place(of tally.Of) tally.Of {
 	if s.spreads[of] != nil {
 		return of
 	}
-	kinds, known := s.kinds[of.JobExec]
+	kinds, has := s.kinds[of.JobExec]
 	switch {
-	case !known && len(s.kinds) >= tally.MaxExecs:
+	case !has && len(s.kinds) >= tally.MaxExecs:
 		of = tally.Of{JobExec: tally.Other, EntityName: tally.Other}
 	case kinds >= tally.MaxKinds, len(s.spreads) >= tally.MaxLines:
 		of.EntityName = tally.Other
