@@ -72,7 +72,7 @@ func Rebuild(ctx context.Context, db *sqlx.DB, prefix string, dialect text.Diale
 			break
 		}
 	}
-	done := Rebuilt{Hours: len(hours) - engine.Left(), Left: left}
+	done := Rebuilt{Hours: max(0, len(hours)-engine.Left()), Left: left}
 	if done.Hours > 0 {
 		entry := audit.Entry{Kind: audit.Installation, ID: audit.InstallationID, Verb: "stats-rebuild",
 			After: map[string]any{"from": slots.Stamp(hours[0]), "hours": done.Hours, "left": done.Left}}

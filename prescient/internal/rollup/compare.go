@@ -14,6 +14,8 @@ import (
 type Hour struct {
 	Start time.Time `db:"start" json:"start"`
 	Ends  uint64    `db:"ends" json:"ends"`
+	// Lines is how many ends its lines have: as many, until they are pruned.
+	Lines uint64 `db:"line_ends" json:"lines"`
 }
 
 // mostHours bounds how many hours are read at a time: 40 days.
@@ -23,7 +25,7 @@ const mostHours = 1000
 func Hours(ctx context.Context, db prescient.DB, tables *store.Tables, from, before time.Time) ([]Hour, error) {
 	ctx, cancel := context.WithTimeout(ctx, mostTime)
 	defer cancel()
-	return store.Rows(ctx, db, "reading which hours are summed up", tables.Stmt.Get("rollup/hours"), func(h *Hour) []any { return []any{&h.Start, &h.Ends} }, from, before, mostHours)
+	return store.Rows(ctx, db, "reading which hours are summed up", tables.Stmt.Get("rollup/hours"), func(h *Hour) []any { return []any{&h.Start, &h.Ends, &h.Lines} }, from, before, mostHours)
 }
 
 // Difference is an hour of which the rollup has another number of ends than history.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,10 +38,28 @@ func (r *Rollup) write(ctx context.Context, hour time.Time, s *sums, next *time.
 	})
 }
 
-// writeDay writes the lines of a day, which are sums of those of its hours.
+// errFewer says that a day would get fewer ends than it has.
+var errFewer = errors.New("the lines of the day would be of fewer ends")
+
+// writeDay writes the lines of a day, which are sums of those of its hours. Where lines of hours are gone it has these summed again, as far as
+// history is there; a day keeps its lines rather than get fewer ends.
 func (r *Rollup) writeDay(ctx context.Context, of time.Time) error {
 	before := of.Add(day)
-	return r.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	lacking, summed, err := r.lacking(ctx, of)
+	if err != nil || len(lacking) > 0 {
+		r.Redo(lacking)
+		return err
+	}
+	inDay := func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, r.tables.Stmt.Get("rollup/in_day"), of, before)
+		return err
+	}
+	var had, has uint64
+	ends := r.tables.Stmt.Get("rollup/day_ends")
+	err = r.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := tx.QueryRowContext(ctx, ends, of).Scan(&had); err != nil {
+			return err
+		}
 		if err := r.clear(ctx, tx, "day", of); err != nil {
 			return err
 		}
@@ -49,9 +68,43 @@ func (r *Rollup) writeDay(ctx context.Context, of time.Time) error {
 				return err
 			}
 		}
-		_, err := tx.ExecContext(ctx, r.tables.Stmt.Get("rollup/in_day"), of, before)
-		return err
+		if err := tx.QueryRowContext(ctx, ends, of).Scan(&has); err != nil {
+			return err
+		}
+		if has < max(had, summed) {
+			return errFewer
+		}
+		return inDay(ctx, tx)
 	})
+	switch {
+	case !errors.Is(err, errFewer):
+		return err
+	case has < summed: // prune deletes hours at this moment: the next look sees which
+		return nil
+	}
+	return r.inTx(ctx, inDay)
+}
+
+// lacking are the hours of a day the lines of which are not whole, where history is; summed is how many ends the lines of all its hours have.
+func (r *Rollup) lacking(ctx context.Context, of time.Time) (hours []time.Time, summed uint64, err error) {
+	all, err := Hours(ctx, r.db, r.tables, of, of.Add(day))
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, h := range all {
+		summed += h.Lines
+		if h.Lines == h.Ends {
+			continue
+		}
+		n, err := Count(ctx, r.db, r.tables, h.Start)
+		if err != nil {
+			return nil, 0, err
+		}
+		if n >= h.Ends {
+			hours = append(hours, h.Start)
+		}
+	}
+	return hours, summed, nil
 }
 
 // clear deletes the lines of an hour or a day.
