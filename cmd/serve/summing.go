@@ -23,7 +23,7 @@ func summing(ctx context.Context, s *program.Session, worker string, run func(ct
 	return run(ctx)
 }
 
-// sumOnce sums up history after a slot, for a second at most: where workers are timers, nobody else does.
+// sumOnce sums up history after a slot, for a second and to the end of an hour: where workers are timers, nobody else does.
 func sumOnce(ctx context.Context, s *program.Session, worker string) {
 	if ctx.Err() != nil {
 		return

@@ -16,6 +16,8 @@ import (
 const (
 	// StepTime is how long a rollup works at a time.
 	StepTime = time.Second
+	// onceTime is how long the hour may take with which Once ends.
+	onceTime = 30 * time.Second
 	// rollEvery is how often it looks whether there is something to do.
 	rollEvery = time.Minute
 	// restFor is by how much a rollup that has more to do rests longer than it worked.
@@ -58,9 +60,14 @@ func (r *Rollup) Serve(ctx context.Context) {
 	r.say(r.engine.Close(ctx))
 }
 
-// Once sums up for a second at most.
+// Once sums up for a second, and goes on with the hour that it began, for 30 seconds at most.
 func (r *Rollup) Once(ctx context.Context) {
-	r.step(ctx)
+	within, stop := context.WithTimeout(ctx, StepTime+onceTime)
+	r.step(within)
+	if err := r.engine.Finish(within, onceTime); within.Err() == nil {
+		r.say(err)
+	}
+	stop()
 	r.say(r.engine.Close(ctx))
 }
 

@@ -125,3 +125,31 @@ func TestHoursAreVerifiedAndRebuilt(t *testing.T) {
 		}
 	})
 }
+
+// Where workers are timers, an hour is summed that takes longer than the second that each of them has.
+func TestOnceGoesOnWithTheHourThatItBegan(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *whole.Rig) {
+		const n = "(SELECT 0 n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9 UNION ALL SELECT 10)"
+		r.ManyDue(rig.At("13:15"), "good", 0, 1)
+		r.RunAt(rig.At("13:15"), rig.Registry("good", rig.NothingToDo, prescient.Guards{}), worker.Options{})
+		r.Exec(`INSERT INTO p_job_history (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, check_count, error_count, put_off_count, total_ms, revision,
+			inserted_at, slot, outcome, started_at, ended_at, run_ms, lateness_ms, worker)
+			SELECT entity_name, entity_key, job_exec, tag, due_at, SUBSTRING(UNHEX(SHA2(CONCAT_WS('.', a.n, b.n, c.n, d.n), 256)), 1, 16), first_check_at, next_check_at, check_count, error_count, put_off_count, total_ms, 1,
+			inserted_at, slot, outcome, started_at, ended_at, run_ms, lateness_ms, worker
+			FROM p_job_history, ` + n + " a, " + n + " b, " + n + " c, " + n + " d")
+		rollUp(t, r, rig.At("13:06"))
+		hooks := &rig.Hooks{}
+		hooks.OnStatement(func(query string) error {
+			if strings.Contains(query, "SELECT ended_at, job_key, revision, job_exec") {
+				time.Sleep(StepTime)
+			}
+			return nil
+		})
+		engine, err := New(t.Context(), r.HookedAs("worker", rig.At("14:06"), hooks), Options{Prefix: "p_", Dialect: r.Setting, Worker: "w"})
+		r.Must(err)
+		engine.Once(t.Context())
+		if n := r.Count("SELECT COALESCE(MAX(ends), 0) FROM p_stats_hour WHERE start = '2026-11-20 13:00'"); n != 14642 {
+			t.Errorf("%d ends are summed up of an hour that takes longer", n)
+		}
+	})
+}

@@ -66,6 +66,18 @@ func (r *Rollup) Step(ctx context.Context, most time.Duration) (more bool, err e
 	return more && err == nil, err
 }
 
+// Finish goes on with the hour that is under way, for a time at most.
+func (r *Rollup) Finish(ctx context.Context, most time.Duration) (err error) {
+	for began := time.Now(); err == nil && r.hour != nil && time.Since(began) < most; {
+		_, err = r.one(ctx)
+	}
+	if errors.Is(err, duty.ErrLost) {
+		r.held, r.hour = nil, nil
+		return nil
+	}
+	return err
+}
+
 // Left is how many hours are left of what Redo was told.
 func (r *Rollup) Left() int { return len(r.again) }
 
