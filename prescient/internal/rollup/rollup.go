@@ -167,7 +167,7 @@ func (r *Rollup) look(ctx context.Context, hour time.Time) error {
 	if err != nil {
 		return err
 	}
-	if len(hours) == 1 {
+	if len(hours) > 0 && hours[0].Start.Equal(hour) {
 		r.hour = &reading{hour: hour, at: beginning(hour), summed: hours[0].Ends}
 	}
 	return nil

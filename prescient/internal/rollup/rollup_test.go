@@ -172,6 +172,24 @@ func TestWhatIsNoNameIsSummed(t *testing.T) {
 	})
 }
 
+// A row that is no whole hour is refused; where it is there, it keeps no other from being looked at.
+func TestHoursAreWhole(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.end(rig.At("12:10"), "a", prescient.Done, nil)
+		r.rollAt(rig.At("13:06"))
+		const insert = "INSERT INTO p_stats_hour (start, ends, summed_at) VALUES ('2026-11-20 11:30', 0, '2026-11-20')"
+		if _, err := r.Root.ExecContext(t.Context(), insert); err == nil {
+			t.Fatal("half an hour is an hour")
+		}
+		r.Exec("ALTER TABLE p_stats_hour DROP CONSTRAINT p_stats_hour_whole")
+		r.Exec(insert)
+		engine := New(r.As("worker", rig.At("13:06")), r.tables, "w")
+		if r.Must(engine.look(t.Context(), rig.At("11:00"))); engine.hour == nil || !engine.hour.hour.Equal(rig.At("11:00")) {
+			t.Error("the hour is not looked at")
+		}
+	})
+}
+
 func TestYearsWithoutEndsAreNotWalked(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.end(rig.At("10:00").AddDate(-6, 0, 0).Add(time.Minute), "a", prescient.Done, nil)

@@ -9,5 +9,6 @@ CREATE TABLE IF NOT EXISTS {prefix}stats_hour (
   -- For the next look.
   KEY next_look_at (next_look_at),
   -- For the next day.
-  KEY day_at (day_at, start)
+  KEY day_at (day_at, start),
+  CONSTRAINT {prefix}stats_hour_whole CHECK (MINUTE(start) = 0 AND SECOND(start) = 0)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'prescient: which hours of history are summed up';
