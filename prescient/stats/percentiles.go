@@ -2,8 +2,6 @@ package stats
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -49,7 +47,7 @@ func Percentiles(ctx context.Context, db *sqlx.DB, prefix string, dialect text.D
 		return nil, err
 	}
 	var last time.Time
-	if err := store.QueryRow(ctx, db, []any{&last}, t.Stmt.Get("stats/last_day")); err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err := store.QueryRow(ctx, db, []any{store.OrZero(&last)}, t.Stmt.Get("stats/last_day")); err != nil {
 		return nil, fmt.Errorf("looking for the latest day: %w", err)
 	}
 	of := make(map[string]map[string]tally.Histogram) // by job_exec and measure

@@ -71,9 +71,9 @@ func rollUp(t *testing.T, r *whole.Rig, at time.Time) {
 func TestPercentilesAreThoseOfHistory(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *whole.Rig) {
 		rolledUp(t, r)
-		check := func(about string, from, before time.Time) {
+		check := func(about string, now, from, before time.Time) {
 			t.Helper()
-			all, err := Percentiles(t.Context(), r.As("analyst", time.Time{}), "p_", r.Setting, from, before)
+			all, err := Percentiles(t.Context(), r.As("analyst", now), "p_", r.Setting, from, before)
 			if r.Must(err); len(all) != 2 || all[0].JobExec != "bad" || all[0].Ends != 10 || all[1].Ends != 30 {
 				t.Fatalf("%s: %+v", about, all)
 			}
@@ -84,10 +84,12 @@ func TestPercentilesAreThoseOfHistory(t *testing.T) {
 				}
 			}
 		}
-		check("of an hour", rig.At("13:00"), rig.At("14:00"))
+		check("of an hour", rig.At("15:00"), rig.At("13:00"), rig.At("14:00"))
+		r.Exec("INSERT INTO p_stats VALUES ('day', '2098-01-01', 'far', 'order', 'done', 1, 1, 0, 0, 0, 1, 1, 1, 1, 1)") // apps write any ended_at
+		check("of today", rig.At("15:00"), rig.At("00:00"), rig.At("00:00").Add(24*time.Hour))
 		rollUp(t, r, rig.At("00:30").Add(24*time.Hour))
 		r.Exec("DELETE FROM p_stats_bucket WHERE grain = 'hour'")
-		check("of a day", rig.At("00:00"), rig.At("00:00").Add(24*time.Hour))
+		check("of a day", rig.At("00:30").Add(24*time.Hour), rig.At("00:00"), rig.At("00:00").Add(24*time.Hour))
 		if _, err := Percentiles(t.Context(), r.As("analyst", time.Time{}), "p_", r.Setting, rig.At("13:00"), rig.At("13:00")); !rig.Contains(err, "earlier") {
 			t.Errorf("an empty span: %v", err)
 		}

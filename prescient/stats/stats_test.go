@@ -171,11 +171,10 @@ func TestNoStatementScansOrSorts(t *testing.T) {
 		rig.CheckPlans(t, conn, []rig.Explained{
 			{Statement: "stats/execs", Query: f.Tables.Stmt.Get("stats/execs"), Args: []any{rig.At("01:00"), rig.At("06:00"), MaxLines},
 				Reached: map[string]string{"p_exec_run": rig.BySlot}},
-			{Statement: "stats/last_day", Query: f.Tables.Stmt.Get("stats/last_day"), Reached: map[string]string{"p_stats": "PRIMARY 1"}},
 			{Statement: "stats/run_days", Query: f.Tables.Stmt.Get("stats/run_days"), Args: []any{rig.At("01:00"), rig.At("06:00"), maxRunDays},
 				Reached: map[string]string{"p_stats_bucket": "PRIMARY 6"}},
 			{Statement: "stats/step_days", Query: f.Tables.Stmt.Get("stats/step_days"), Args: []any{rig.At("01:00"), rig.At("06:00"), maxStepRuns},
 				Reached: map[string]string{"p_step_run_log": "started_at 8"}},
-		}, f.Tables.Stmt, []string{"stats"}, "stats/spread") // which groups a range
+		}, f.Tables.Stmt, []string{"stats"}, "stats/spread", "stats/last_day") // which groups a range; the optimizer itself reads one entry
 	})
 }

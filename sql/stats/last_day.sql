@@ -1,3 +1,3 @@
--- The latest day that was summed up.
+-- The latest day that was summed up, and is over: apps may write ends ahead of the clock.
 -- Index: PRIMARY of stats, one entry. Locks: none.
-SELECT start FROM {prefix}stats FORCE INDEX (PRIMARY) WHERE grain = 'day' ORDER BY start DESC LIMIT 1
+SELECT MAX(start) FROM {prefix}stats FORCE INDEX (PRIMARY) WHERE grain = 'day' AND start < UTC_DATE()

@@ -73,9 +73,12 @@ day 2026-11-21 00:00:00 unshipped timed_out 1 2 0 0`},
 		if r.Dialect == text.Plain {
 			return
 		}
+		r.Exec("INSERT INTO p_stats VALUES ('day', '2098-01-01', 'far', 'order', 'done', 1, 1, 0, 0, 0, 1, 1, 1, 1, 1)") // apps write any ended_at
+		r.Exec("INSERT INTO p_stats_bucket VALUES ('hour', UTC_DATE(), 'today', 'order', 'run', 10, 1)")
 		const both = "unshipped due_lateness 6 2020 97356678 97356678 97356678\nunshipped lateness 6 2020 97356678 97356678 97356678\nunshipped run 6 10 40 40 40"
 		for span, want := range map[string]string{"'2026-11-20', '2026-11-22', NULL": both, "'2026-11-20 10:00', '2026-11-21 11:00', 'unshipped'": both, "'2026-11-20', '2026-11-21 10:00', NULL": "unshipped due_lateness 4 2020 432866 432866 432866\n",
-			"'2026-11-20 10:00', '2026-11-20 11:00', NULL": "unshipped due_lateness 4 2020 432866 432866 432866\n", "'2026-11-20 11:00', '2026-11-21 10:00', NULL": "", "'2026-11-20', '2026-11-22', 'another'": ""} {
+			"'2026-11-20 10:00', '2026-11-20 11:00', NULL": "unshipped due_lateness 4 2020 432866 432866 432866\n", "'2026-11-20 10:30', '2026-11-20 10:40', NULL": "unshipped due_lateness 4 2020 432866 432866 432866\n", "UTC_DATE(), UTC_DATE() + INTERVAL 1 DAY, NULL": "today run 1 1 1 1 1",
+			"'2026-11-20 11:00', '2026-11-21 10:00', NULL": "", "'2026-11-20', '2026-11-22', 'another'": ""} {
 			if got := r.table("CALL p_stats_percentiles(" + span + ")"); !strings.HasPrefix(got, want) || (want == "") != (got == "") {
 				t.Errorf("%s:\n%s\nwant\n%s", span, got, want)
 			}

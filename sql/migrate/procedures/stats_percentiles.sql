@@ -1,5 +1,5 @@
 -- CALL {prefix}stats_percentiles(from, before, job_exec) says how long calls took and how late they were in a time, within 5 %: from the sums of whole
--- days, and of hours at its edges. NULL in place of a job_exec is all. Hours are kept 90 days: before, give whole days.
+-- days, and of hours at its edges, to which it is rounded. NULL in place of a job_exec is all. Hours are kept 90 days: before, give whole days.
 DROP PROCEDURE IF EXISTS {prefix}stats_percentiles;
 -- +goose StatementBegin
 CREATE PROCEDURE {prefix}stats_percentiles(
@@ -11,10 +11,14 @@ CREATE PROCEDURE {prefix}stats_percentiles(
   COMMENT 'prescient: percentiles of run time and lateness over any time'
 BEGIN
   DECLARE v_first, v_last DATETIME;
+  SET p_from = DATE(p_from) + INTERVAL HOUR(p_from) HOUR;
+  SET p_before = DATE(p_before) + INTERVAL HOUR(p_before) + IF(MINUTE(p_before) = 0 AND SECOND(p_before) = 0, 0, 1) HOUR;
   SET v_first = DATE(p_from) + INTERVAL IF(TIME(p_from) = '00:00:00', 0, 1) DAY;
-  SET v_last = LEAST(DATE(p_before), COALESCE((SELECT MAX(start) FROM {prefix}stats WHERE grain = 'day') + INTERVAL 1 DAY, p_from));
+  SET v_last = LEAST(DATE(p_before), COALESCE((SELECT MAX(start) FROM {prefix}stats WHERE grain = 'day' AND start < UTC_DATE()) + INTERVAL 1 DAY, p_from));
   IF v_last <= v_first THEN
-    SET v_first = p_before, v_last = p_before;
+    SET p_from = DATE(p_from) + INTERVAL HOUR(p_from) HOUR;
+  SET p_before = DATE(p_before) + INTERVAL HOUR(p_before) + IF(MINUTE(p_before) = 0 AND SECOND(p_before) = 0, 0, 1) HOUR;
+  SET v_first = p_before, v_last = p_before;
   END IF;
   SELECT job_exec, measure, CAST(MAX(among) AS SIGNED) AS ends,
     MIN(CASE WHEN up_to * 100 >= among * 50 THEN ms END) AS p50_ms,
