@@ -94,7 +94,7 @@ func rebuildStats(ctx context.Context, cmd *cobra.Command, s *program.Session, f
 	if s.Program.JSON {
 		p.JSON(done)
 	} else {
-		p.Say("%d hours were summed again; %d were left alone, since history of them was pruned", done.Hours, done.Left)
+		p.Say("%d hours were summed again; %d were left alone, since history of them was pruned, all or in part", done.Hours, done.Left)
 	}
 	return p.Err()
 }

@@ -37,7 +37,7 @@ func Verify(ctx context.Context, db *sqlx.DB, prefix string, dialect text.Dialec
 
 // Rebuilt is what Rebuild did.
 type Rebuilt struct {
-	// Hours is how many were summed again, Left how many were left alone: history of them was pruned.
+	// Hours is how many were summed again, Left how many were left alone: history of them was pruned, all or in part.
 	Hours int `json:"hours"`
 	Left  int `json:"left"`
 }

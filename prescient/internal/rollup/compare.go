@@ -162,7 +162,13 @@ func Rebuildable(ctx context.Context, db prescient.DB, tables *store.Tables, fro
 		}
 		at = some[len(some)-1].Start.Add(time.Hour)
 	}
+	left = c.Pruned
 	for _, d := range c.Differ {
+		if d.History < d.Summed {
+			c.gone = append(c.gone, d.Hour)
+			left++
+			continue
+		}
 		hours = append(hours, d.Hour)
 	}
 	slices.SortFunc(hours, time.Time.Compare)
@@ -170,5 +176,5 @@ func Rebuildable(ctx context.Context, db prescient.DB, tables *store.Tables, fro
 	hours = slices.DeleteFunc(hours, func(h time.Time) bool {
 		return h.Before(c.Oldest) || slices.ContainsFunc(c.gone, h.Equal)
 	})
-	return Again(hours, c.Oldest, now), c.Pruned, nil
+	return Again(hours, c.Oldest, now), left, nil
 }

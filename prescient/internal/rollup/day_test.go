@@ -1,9 +1,11 @@
 package rollup
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 )
 
@@ -33,6 +35,42 @@ func TestADayIsNotMadeOfAPartOfItsHours(t *testing.T) {
 		}
 		if r.Count("SELECT COUNT(*) FROM p_stats_hour WHERE day_at IS NULL AND start < '2026-11-21'") != 0 {
 			t.Error("the day is due for ever")
+		}
+	})
+}
+
+// However old the ends are that an app writes, an hour or a day is never made of a part of the history that it was made of.
+func TestWhatIsKeptIsNotReplacedByLess(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.someHours()
+		next := midnight.Add(50 * time.Hour)
+		r.rollAt(next)
+		r.Exec("DELETE FROM p_job_history WHERE ended_at < '2026-11-20 13:00'")
+		r.end(rig.At("11:30"), "old", prescient.Done, nil)
+		r.end(midnight.AddDate(0, 0, -9), "older", prescient.Done, nil) // history begins here, it seems
+		hours, left, err := Rebuildable(t.Context(), r.As("operator", next), r.tables, midnight, midnight.Add(24*time.Hour))
+		if r.Must(err); left != 3 || slices.ContainsFunc(hours, rig.At("11:00").Equal) {
+			t.Errorf("%d hours are left alone, summed again: %v", left, hours)
+		}
+		engine := New(r.As("worker", next), r.tables, "w")
+		engine.Redo(append(hours, rig.At("11:00")))
+		r.roll(engine)
+		ends := func() (n int) {
+			return r.Count("SELECT CAST(SUM(ends) AS SIGNED) FROM p_stats WHERE grain = 'day' AND start = '2026-11-20'")
+		}
+		if n := r.Count("SELECT CAST(SUM(ends) AS SIGNED) FROM p_stats WHERE grain = 'hour' AND start < '2026-11-21'"); n != 40 || ends() != 40 {
+			t.Errorf("hours of %d ends, and a day of %d; want 40", n, ends())
+		}
+		for _, table := range []string{"stats WHERE grain = 'hour' AND", "stats_bucket WHERE grain = 'hour' AND", "stats_reason WHERE grain = 'hour' AND", "stats_hour WHERE"} {
+			r.Exec("DELETE FROM p_" + table + " start < '2026-11-21'")
+		}
+		much := next.Add(HoursKept + 48*time.Hour)
+		c, err := Compare(t.Context(), r.As("operator", much), r.tables, time.Time{}, next)
+		r.Must(err)
+		engine = New(r.As("worker", much), r.tables, "w")
+		engine.Redo(c.Again(much))
+		if r.roll(engine); ends() != 40 {
+			t.Errorf("a day of %d ends; want 40", ends())
 		}
 	})
 }

@@ -19,9 +19,18 @@ import (
 // rowsAtATime are the rows of an INSERT.
 const rowsAtATime = 1000
 
-// write writes the lines of an hour in place of those that there are, behind the fence.
+// write writes the lines of an hour in place of those that there are, behind the fence. An hour that had more ends keeps its lines: history is gone
+// of a part of it.
 func (r *Rollup) write(ctx context.Context, hour time.Time, s *sums, next *time.Time) error {
 	return r.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		there, err := Hours(ctx, tx, r.tables, hour, hour.Add(time.Hour))
+		if err != nil {
+			return err
+		}
+		if len(there) > 0 && there[0].Start.Equal(hour) && there[0].Ends > s.ends {
+			_, err := tx.ExecContext(ctx, r.tables.Stmt.Get("rollup/looked"), next, hour)
+			return err
+		}
 		if err := r.clear(ctx, tx, "hour", hour); err != nil {
 			return err
 		}
@@ -33,7 +42,7 @@ func (r *Rollup) write(ctx context.Context, hour time.Time, s *sums, next *time.
 				}
 			}
 		}
-		_, err := tx.ExecContext(ctx, r.tables.Stmt.Get("rollup/hour"), hour, s.ends, next)
+		_, err = tx.ExecContext(ctx, r.tables.Stmt.Get("rollup/hour"), hour, s.ends, next)
 		return err
 	})
 }
@@ -45,7 +54,7 @@ var errFewer = errors.New("the lines of the day would be of fewer ends")
 // history is there; a day keeps its lines rather than get fewer ends.
 func (r *Rollup) writeDay(ctx context.Context, of time.Time) error {
 	before := of.Add(day)
-	lacking, summed, err := r.lacking(ctx, of)
+	lacking, summed, whole, err := r.lacking(ctx, of)
 	if err != nil || len(lacking) > 0 {
 		r.Redo(lacking)
 		return err
@@ -71,7 +80,7 @@ func (r *Rollup) writeDay(ctx context.Context, of time.Time) error {
 		if err := tx.QueryRowContext(ctx, ends, of).Scan(&has); err != nil {
 			return err
 		}
-		if has < max(had, summed) {
+		if has < max(had, summed) || !whole && had > 0 {
 			return errFewer
 		}
 		return inDay(ctx, tx)
@@ -85,26 +94,29 @@ func (r *Rollup) writeDay(ctx context.Context, of time.Time) error {
 	return r.inTx(ctx, inDay)
 }
 
-// lacking are the hours of a day the lines of which are not whole, where history is; summed is how many ends the lines of all its hours have.
-func (r *Rollup) lacking(ctx context.Context, of time.Time) (hours []time.Time, summed uint64, err error) {
+// lacking are the hours of a day the lines of which are not whole, where history is; summed is how many ends the lines of all its hours have. whole
+// says that they lack none.
+func (r *Rollup) lacking(ctx context.Context, of time.Time) (hours []time.Time, summed uint64, whole bool, err error) {
 	all, err := Hours(ctx, r.db, r.tables, of, of.Add(day))
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, false, err
 	}
+	whole = true
 	for _, h := range all {
 		summed += h.Lines
 		if h.Lines == h.Ends {
 			continue
 		}
+		whole = whole && h.Lines > h.Ends
 		n, err := Count(ctx, r.db, r.tables, h.Start)
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, false, err
 		}
 		if n >= h.Ends {
 			hours = append(hours, h.Start)
 		}
 	}
-	return hours, summed, nil
+	return hours, summed, whole, nil
 }
 
 // clear deletes the lines of an hour or a day.
