@@ -36,7 +36,8 @@ func TestAnalystsReadWhatWasSummedUp(t *testing.T) {
 		)
 		r.Exec(`INSERT INTO p_exec_known (job_exec, fingerprint, form, guards, worker, first_at, seen_at) VALUES
 			('unshipped', REPEAT('a', 8), 'func', '{"max_checks": 5}', 'w', '2026-11-20', '2026-11-20'), ('unshipped', REPEAT('b', 8), 'func', '{"max_checks": 500}', 'w', '2026-11-19', '2026-11-19')`)
-		r.Exec(`INSERT INTO p_slot_run (slot, bucket, buckets, run_by) VALUES ('2026-11-20 10:00', 0, 2, 'work'), ('2026-11-20 10:00', 1, 2, 'sweep'), ('2026-11-20 10:15', 0, 1, 'sweep'), ('2026-11-20 10:30', 0, 1, 'roll-forward')`)
+		r.Exec(`INSERT INTO p_slot_run (slot, bucket, buckets, run_by, started_at) VALUES ('2026-11-20 10:00', 0, 2, 'work', '2026-11-20 10:00'), ('2026-11-20 10:00', 1, 2, 'sweep', '2026-11-20 10:01'), ('2026-11-20 10:15', 0, 1, 'sweep', '2026-11-20 10:20'),
+			('2026-11-20 10:30', 0, 1, 'roll-forward', '2026-11-20 11:00'), ('2026-11-20 10:45', 0, 1, '', NULL)`)
 		r.rollUp(rig.At("00:30").AddDate(0, 0, 2))
 		for _, test := range []struct{ query, want string }{
 			{"SELECT * FROM p_stats_outcomes WHERE grain = 'day' ORDER BY start, job_exec, outcome", `
