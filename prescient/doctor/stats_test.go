@@ -36,6 +36,8 @@ func TestADoctorSaysHowFarHistoryIsSummedUp(t *testing.T) {
 		next := rig.At("12:30").Add(24 * time.Hour)
 		roll(next)
 		wantFinding(t, look(next), "stats", SeverityOK)
+		r.Exec("UPDATE p_stats SET ends = 2 WHERE grain = 'hour'")
+		wantFinding(t, look(next), "stats", SeverityWarn, "2026-11-20 10:00: 1 ends were summed up, its lines have 2")
 		r.Exec("UPDATE p_stats_hour SET ends = 0")
 		wantFinding(t, look(next), "stats", SeverityWarn, "2026-11-20 10:00: 0 ends were summed up, history has 1")
 	})

@@ -101,12 +101,16 @@ func TestHoursAreVerifiedAndRebuilt(t *testing.T) {
 		rolledUp(t, r)
 		verify := func() Comparison {
 			t.Helper()
-			c, err := Verify(t.Context(), r.As("analyst", time.Time{}), "p_", r.Setting, time.Time{}, time.Time{})
+			c, err := Verify(t.Context(), r.As("analyst", rig.At("15:10")), "p_", r.Setting, time.Time{}, time.Time{})
 			r.Must(err)
 			return c
 		}
 		if c := verify(); c.Hours != 24 || c.Pruned != 0 || len(c.Differ) != 0 {
 			t.Errorf("%+v", c)
+		}
+		r.Exec("DELETE FROM p_stats WHERE job_exec = 'bad'")
+		if c := verify(); len(c.Differ) != 1 || c.Differ[0].String() != "2026-11-20 13:00: 40 ends were summed up, its lines have 30" {
+			t.Errorf("lines are lacking: %+v", c)
 		}
 		ended := r.Count("SELECT ends FROM p_stats_hour WHERE ends > 0")
 		r.Exec("UPDATE p_stats_hour SET ends = 39 WHERE ends > 0")

@@ -28,15 +28,19 @@ func Hours(ctx context.Context, db prescient.DB, tables *store.Tables, from, bef
 	return store.Rows(ctx, db, "reading which hours are summed up", tables.Stmt.Get("rollup/hours"), func(h *Hour) []any { return []any{&h.Start, &h.Ends, &h.Lines} }, from, before, mostHours)
 }
 
-// Difference is an hour of which the rollup has another number of ends than history.
+// Difference is an hour of which the rollup has another number of ends than history, or its lines have another.
 type Difference struct {
 	Hour    time.Time `json:"hour"`
 	Summed  uint64    `json:"summed"`
 	History uint64    `json:"history"`
+	Lines   uint64    `json:"lines"`
 }
 
 // String is the difference for people.
 func (d Difference) String() string {
+	if d.History == d.Summed {
+		return fmt.Sprintf("%s: %d ends were summed up, its lines have %d", d.Hour.UTC().Format("2006-01-02 15:04"), d.Summed, d.Lines)
+	}
 	return fmt.Sprintf("%s: %d ends were summed up, history has %d", d.Hour.UTC().Format("2006-01-02 15:04"), d.Summed, d.History)
 }
 
@@ -49,26 +53,32 @@ type Comparison struct {
 	// Oldest is the hour in which history begins; the end of the span where there is none.
 	Oldest time.Time   `json:"-"`
 	gone   []time.Time // hours that were pruned, or a part of them
+	kept   time.Time   // from when on lines of hours are there
 }
 
-// Again are the hours to sum again, at a time: those that grew.
+// Again are the hours to sum again, at a time: those that grew, and those of which lines are lacking.
 func (c *Comparison) Again(now time.Time) []time.Time {
 	var grown []time.Time
 	for _, d := range c.Differ {
-		if d.History > d.Summed {
+		if d.History > d.Summed || d.History == d.Summed && d.Lines != d.Summed {
 			grown = append(grown, d.Hour)
 		}
 	}
 	return Again(grown, c.Oldest, now)
 }
 
-// Compare compares the hours of a span, which are over, by the number of their ends. An hour with ends that was never summed up differs. One of which
+// Compare compares the hours of a span, which are over, and their lines, by the number of their ends. An hour with ends that was never summed up differs. One of which
 // history has none was pruned, and of the hour in which history begins a part may have been.
 func Compare(ctx context.Context, db prescient.DB, tables *store.Tables, from, before time.Time) (c Comparison, err error) {
 	first, err := FirstEnd(ctx, db, tables, time.Time{})
 	if err != nil {
 		return c, err
 	}
+	_, now, err := Latest(ctx, db, tables)
+	if err != nil {
+		return c, err
+	}
+	c.kept = dayOf(now.Add(-HoursKept))
 	if from.Before(prescient.EarliestDue) {
 		from = prescient.EarliestDue
 	}
@@ -112,8 +122,8 @@ func (c *Comparison) one(ctx context.Context, db prescient.DB, tables *store.Tab
 		c.gone = append(c.gone, h.Start)
 		c.Pruned++
 		return nil
-	case n != h.Ends:
-		c.Differ = append(c.Differ, Difference{h.Start, h.Ends, n})
+	case n != h.Ends, h.Lines != h.Ends && !h.Start.Before(c.kept):
+		c.Differ = append(c.Differ, Difference{h.Start, h.Ends, n, h.Lines})
 	}
 	c.Hours++
 	return nil
@@ -132,7 +142,7 @@ func (c *Comparison) missing(ctx context.Context, db prescient.DB, tables *store
 			return err
 		}
 		c.Hours++
-		c.Differ = append(c.Differ, Difference{hour, 0, n})
+		c.Differ = append(c.Differ, Difference{hour, 0, n, 0})
 		at = hour.Add(time.Hour)
 	}
 	return nil
