@@ -129,21 +129,22 @@ func (p part) calls() map[string]float64 {
 	return calls
 }
 
-// lines are those of its job_execs, the busiest first, which are told apart.
+// lines are those of its job_execs, the busiest first, which are told apart. An app may write names that are none: the server pads keys, and one
+// name may be that of the rest. These are among the rest.
 func (p part) lines(execs map[string]exec) []Line {
 	calls := p.calls()
 	names := slices.SortedFunc(maps.Keys(calls), func(a, b string) int { return cmp.Or(cmp.Compare(calls[b], calls[a]), cmp.Compare(a, b)) })
 	var lines []Line
 	var due, repeats, occurrences, variance float64 // of the rest
-	for i, name := range names {
+	for _, name := range names {
 		c, again := p.execs[name], p.execs[name].n*execs[name].again
-		if i < maxExecs {
+		if len(lines) < maxExecs && prescient.ValidIdentifier("job_exec", name) == nil {
 			lines = append(lines, p.line(name, c, again, p.occurrences[name]))
 			continue
 		}
 		due, repeats, occurrences, variance = due+c.n, repeats+again, occurrences+p.occurrences[name], variance+c.sigma*c.sigma
 	}
-	if len(names) > maxExecs {
+	if len(names) > len(lines) {
 		lines = append(lines, p.line(tally.Other, count{n: due, sigma: math.Sqrt(variance)}, repeats, occurrences))
 	}
 	return lines

@@ -103,3 +103,11 @@ func TestAnEstimateIsDividedAsASampleIs(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+func TestNamesThatAreNoneAreAmongTheRest(t *testing.T) {
+	p := part{counted: divided([]string{"a", "a", "a", "a ", "(other)", "", "b"}, 7, Exact)}
+	want := []Line{{JobExec: "a", Due: 3, Low: 3, High: 3, How: Exact}, {JobExec: "b", Due: 1, Low: 1, High: 1, How: Exact}, {JobExec: tally.Other, Due: 3, Low: 3, High: 3, How: Exact}}
+	if lines := p.lines(nil); !slices.Equal(lines, want) {
+		t.Errorf("%+v; want %+v", lines, want)
+	}
+}

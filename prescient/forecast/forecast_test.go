@@ -12,6 +12,7 @@ import (
 	"prescient/prescient/internal/duty"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/tally"
 	"prescient/prescient/schedule"
 	"prescient/prescient/worker"
 )
@@ -253,6 +254,23 @@ func TestAForecastOfNothingIsCheap(t *testing.T) {
 		t.Logf("%d statements, and %d where another has made it", first, again)
 		if first > 22 || again != 1 || h.Count("FOR UPDATE") != 1 || h.Count("SHARE MODE") > 0 {
 			t.Errorf("%d statements, and %d where another has made it", first, again)
+		}
+	})
+}
+
+// What apps and other programs have written by plain SQL stops no forecast.
+func TestAForecastIsMadeWhateverNamesAppsWrite(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		r.Exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_identified") // a server that knows no CHECK
+		for i, name := range []string{"a", "a ", "(other)"} {
+			for n := range 30 {
+				r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', ?, ?, '2026-11-20 13:15:00')", 100*i+n, name)
+			}
+		}
+		lines := partAt(t, r.makeAt(rig.At("13:01")).Slots, rig.At("13:15")).execs()
+		if lines["a"].Due != 30 || lines[tally.Other].Due != 60 || len(lines) != 2 {
+			t.Errorf("%+v", lines)
 		}
 	})
 }
