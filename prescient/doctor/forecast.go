@@ -38,16 +38,24 @@ func (d *doctor) judgeForecast(r forecast.Report) Finding {
 		return unseen("forecast", fmt.Sprintf("The last forecast is %s old.", age), "See that `work` or a timer of this version runs: it makes the forecast each minute, and its log says what keeps it from that.")
 	}
 	var late []string
+	dark, unknown := 0, int64(0)
 	for _, p := range r.Slots {
 		switch {
+		case p.Verdict == forecast.Unknown:
+			dark++
+			unknown += p.Unknown
 		case p.Verdict == forecast.Next && p.EndsAt != nil:
 			late = append(late, fmt.Sprintf("%s with %s checks ends %s, %s after the next begins", slots.Stamp(p.Start), many(int(p.Due+p.Occurrences)), slots.Stamp(p.EndsAt.Truncate(time.Second)), p.Over.Duration().Round(time.Second)))
 		case p.Verdict == forecast.SLA && p.LastStartAt != nil:
 			late = append(late, fmt.Sprintf("%s with %s checks starts its last one %s, %s past the SLA of %s", slots.Stamp(p.Start), many(int(p.Due+p.Occurrences)), slots.Stamp(p.LastStartAt.Truncate(time.Second)), p.Over.Duration().Round(time.Second), p.Fit.JobExec))
 		}
 	}
+	also := ""
+	if dark > 0 {
+		also = fmt.Sprintf(" Slots of which nobody knows it: %s. The run time of %s of their calls is not known.", many(dark), many(int(unknown)))
+	}
 	if len(late) == 0 {
-		return fine("forecast", fmt.Sprintf("By the forecast, which is %s old, all slots to come end in time, as far as run times are known.", age))
+		return fine("forecast", fmt.Sprintf("By the forecast, which is %s old, all slots to come end in time, as far as run times are known.%s", age, also))
 	}
 	count, ends := fmt.Sprintf("%s slots", many(len(late))), "do not end"
 	if len(late) == 1 {
@@ -56,6 +64,6 @@ func (d *doctor) judgeForecast(r forecast.Report) Finding {
 	if len(late) > namedSlots {
 		late = append(late[:namedSlots], "and more")
 	}
-	return warn("forecast", fmt.Sprintf("By the forecast, which is %s old, %s to come %s in time: %s.", age, count, ends, strings.Join(late, "; ")),
+	return warn("forecast", fmt.Sprintf("By the forecast, which is %s old, %s to come %s in time: %s.%s", age, count, ends, strings.Join(late, "; "), also),
 		"See `forecast`. Start more agents for these slots, raise worker.concurrency or the guard concurrency of their job_execs, or spread the checks (`insert --spread`).")
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +24,24 @@ func TestADoctorNamesSlotsThatWillNotEndInTime(t *testing.T) {
 		wantFinding(t, r.examine(rig.At("13:01"), Options{}), "forecast", SeverityWarn, "slots to come do not end in time", "5s past the SLA of check; and more")
 		wantFinding(t, r.examine(rig.At("13:31"), Options{}), "forecast", SeverityUnseen, "The last forecast is 31m0s old.")
 	})
+}
+
+// A slot whose run times nobody knows is not one that ends in time.
+func TestADoctorSaysOfHowManySlotsNobodyKnows(t *testing.T) {
+	d := &doctor{now: rig.At("13:00")}
+	d.tables.Grid = rig.GridOf(t, 15*time.Minute)
+	ends := rig.At("13:20")
+	dark := forecast.Part{Fit: forecast.Fit{Verdict: forecast.Unknown, Unknown: 1000}}
+	late := forecast.Part{Fit: forecast.Fit{Verdict: forecast.Next, EndsAt: &ends}}
+	const says = "Slots of which nobody knows it: 2. The run time of 2,000 of their calls is not known."
+	for _, parts := range [][]forecast.Part{{dark, dark}, {dark, late, dark}} {
+		if f := d.judgeForecast(forecast.Report{MadeAt: rig.At("13:00"), Slots: parts}); !strings.Contains(f.Text, says) {
+			t.Errorf("%+v", f)
+		}
+	}
+	if f := d.judgeForecast(forecast.Report{MadeAt: rig.At("13:00"), Slots: []forecast.Part{late}}); strings.Contains(f.Text, "nobody") {
+		t.Errorf("%+v", f)
+	}
 }
 
 // Days say nothing of slots.

@@ -23,6 +23,9 @@ type load struct {
 	prompt        bool      // whether its calls have an SLA
 }
 
+// mostUnknown is the share of calls of unknown run time up to which a slot is said to end in time.
+const mostUnknown = 0.1
+
 // longest is how far off the end of a slot is told.
 const longest = 3660 * 24 * time.Hour
 
@@ -71,6 +74,8 @@ func (l load) fit(free time.Time, execs map[string]exec) (Fit, time.Time) {
 	f.BeginsAt, f.LastStartAt, f.EndsAt = &begins, &last, &ends
 	if over := ends.Sub(l.before); over > 0 {
 		f.Verdict, f.Over = Next, Millis(over.Milliseconds())
+	} else if unknown > all*mostUnknown {
+		f.Verdict = Unknown
 	}
 	if !l.prompt {
 		return f, ends
@@ -81,7 +86,7 @@ func (l load) fit(free time.Time, execs map[string]exec) (Fit, time.Time) {
 		if n <= 0 || execs[name].sla <= 0 || over <= 0 {
 			continue
 		}
-		if ms := Millis(over.Milliseconds()); f.Verdict == Fits || ms > f.Over || f.Verdict == SLA && ms == f.Over && name < f.JobExec {
+		if ms := Millis(over.Milliseconds()); !f.Verdict.Late() || ms > f.Over || f.Verdict == SLA && ms == f.Over && name < f.JobExec {
 			f.Verdict, f.Over, f.JobExec = SLA, ms, name
 		}
 	}

@@ -42,7 +42,11 @@ func TestWhenSlotsEnd(t *testing.T) {
 		{"an SLA of some is that of all", "13:01", []float64{8}, []calls{{"slow": 20, "prompt": 1}}, []want{{SLA, "13:15", "", "13:20", 0, "prompt", 0, 8}}},
 		{"nobody serves it", "13:01", nil, []calls{{"quick": 1}, {}}, []want{{verdict: Unserved}, {verdict: Fits}}},
 		{"nobody knows it", "13:01", []float64{8}, []calls{{"new": 5}}, []want{{verdict: Unknown, unknown: 5, concurrent: 8}}},
-		{"nobody knows some of it", "13:01", []float64{8}, []calls{{"new": 5, "slow": 4}}, []want{{Fits, "13:15", "13:15", "13:16", 0, "", 5, 8}}},
+		{"nobody knows some of it", "13:01", []float64{8}, []calls{{"new": 5, "slow": 4}}, []want{{Unknown, "13:15", "13:15", "13:16", 0, "", 5, 8}}},
+		{"a tenth may be unknown", "13:01", []float64{8}, []calls{{"new": 1, "quick": 9}}, []want{{Fits, "13:15", "", "", 0, "", 1, 8}}},
+		{"more may not", "13:01", []float64{8}, []calls{{"new": 2, "quick": 9}}, []want{{Unknown, "13:15", "", "", 0, "", 2, 8}}},
+		{"what is late without the unknown is late", "13:20", []float64{8}, []calls{{"slow": 44, "new": 44}}, []want{{Next, "13:20", "13:30", "13:31", time.Minute, "", 44, 8}}},
+		{"so is what breaks an SLA", "13:20", []float64{8}, []calls{{"prompt": 1, "new": 44}}, []want{{SLA, "13:20", "13:20", "", 0, "prompt", 44, 8}}},
 		{"more than ever ends", "13:01", []float64{1}, []calls{{"slow": mostRows}}, []want{{verdict: Next, begins: "13:15", over: longest - 15*time.Minute, concurrent: 1}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

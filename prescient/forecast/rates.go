@@ -12,9 +12,11 @@ import (
 )
 
 const (
-	// lookBack is for how many hours what calls took counts. Where the books have more lines, some of each hour are read.
-	lookBack  = 24
-	hourLines = 80
+	// lookBack is for how long what calls took counts. Where the books have more than mostLines, some of each slot are read, or of each
+	// quarter of an hour: so one that has calls at night alone is there.
+	lookBack  = 24 * time.Hour
+	mostLines = 1920
+	leastPart = 15 * time.Minute
 	// maxKnown are versions of job_execs that workers have told of, knownFor how long ago at most: they tell once an hour.
 	maxKnown = 500
 	knownFor = 70 * time.Minute
@@ -80,16 +82,17 @@ func (r *reader) execs() (map[string]exec, error) {
 	return execs, nil
 }
 
-// calledLately reads some lines of the books of the last day: the latest of all, or, where there are more, of each hour.
+// calledLately reads some lines of the books of the last day: all, or, where there are more, the latest of each part of it.
 func (r *reader) calledLately() ([]called, error) {
-	lines, err := r.called(r.now.Add(-lookBack*time.Hour), r.now, lookBack*hourLines+1)
-	if err != nil || len(lines) <= lookBack*hourLines {
+	lines, err := r.called(r.now.Add(-lookBack), r.now, mostLines+1)
+	if err != nil || len(lines) <= mostLines {
 		return lines, err
 	}
+	part := min(max(r.tables.Grid.Resolution(), leastPart), lookBack)
+	parts := int(lookBack / part)
 	lines = nil
-	for hour := range lookBack {
-		before := r.now.Add(-time.Duration(hour) * time.Hour)
-		some, err := r.called(before.Add(-time.Hour), before, hourLines)
+	for before, n := r.now, 0; n < parts; before, n = before.Add(-part), n+1 {
+		some, err := r.called(before.Add(-part), before, mostLines/parts)
 		if err != nil {
 			return nil, err
 		}

@@ -27,11 +27,11 @@ type Verdict string
 
 // The verdicts.
 const (
-	Fits     Verdict = "fits"
+	Fits     Verdict = "fits"     // with calls of unknown run time as no time: a tenth at most
 	Next     Verdict = "next"     // it ends after the next one begins
 	SLA      Verdict = "sla"      // its last call starts later than the SLA of a job_exec of it
 	Unserved Verdict = "unserved" // no live agent serves it
-	Unknown  Verdict = "unknown"  // nobody knows how long its calls take
+	Unknown  Verdict = "unknown"  // nobody knows how long more than a tenth of its calls take, and without these it is not late
 )
 
 // Late says whether it ends too late.

@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS {prefix}forecast_fit (
   begins_at     DATETIME(6) NULL COMMENT 'UTC: when its first call is to start; NULL where nothing is known',
   last_start_at DATETIME(6) NULL COMMENT 'UTC: its last',
   ends_at       DATETIME(6) NULL COMMENT 'UTC: when the last is to end',
-  verdict       ENUM('fits', 'next', 'sla', 'unserved', 'unknown') CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'next: it ends after the next begins; sla: later than the guard; unserved: no live agent serves it',
+  verdict       ENUM('fits', 'next', 'sla', 'unserved', 'unknown') CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'next: it ends after the next begins; sla: later than the guard; unserved: no live agent serves it; unknown: more than a tenth is',
   over_ms       BIGINT UNSIGNED NOT NULL COMMENT 'by how much it is over that',
   job_exec      VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT '' COMMENT 'whose SLA',
   PRIMARY KEY (grain, start)
