@@ -45,15 +45,41 @@ type keyed struct {
 // entityBytes of a key are the hash of its entity: the checks of one entity lie together.
 const entityBytes = 12
 
-// inSlot counts a slot by its first rows, in the order of their keys, of which at most are counted. Where there is one more, its key says which
-// share of all keys was seen. Entities are spread evenly over the keys, so what was seen of n entities is off by 1/√n of it, where each has
-// one check; where some have more, by more.
+// inSlot counts a slot by its first rows, in the order of their keys: some most, and those on to the end of an entity. Where there is one more, its
+// key says which share of all keys was seen. Entities are spread evenly over the keys, so what was seen of n entities is off by 1/√n of it, where
+// each has one check; where some have more, by more. Where the rows end before their last entity does, nobody knows how many that has: then it
+// is counted as what was seen of it, and the rest as the least that is likely.
 func inSlot(rows []keyed, most int) counted {
-	share, how := 1.0, Exact
-	if len(rows) > most {
-		share, how = max(place(rows[most].key), float64(most)/mostRows), Sampled
-		rows = rows[:most]
+	if len(rows) <= most {
+		return inShare(rows, 1, Exact)
 	}
+	for most > 0 && most < len(rows) && entity(rows[most-1]) == entity(rows[most]) {
+		most++
+	}
+	if most < len(rows) {
+		return inShare(rows[:most], shareBefore(rows, most), Sampled)
+	}
+	begun := len(rows) - 1
+	for begun > 0 && entity(rows[begun-1]) == entity(rows[begun]) {
+		begun--
+	}
+	seen, c := inShare(rows, 1, Exact), inShare(rows[:begun], shareBefore(rows, begun), AtLeast)
+	last := inShare(rows[begun:], 1, Exact)
+	least := func(of, last, seen count) count { return count{n: max(of.n-2*of.sigma+last.n, seen.n)} }
+	c.all = least(c.all, last.all, seen.all)
+	for name, of := range seen.execs {
+		c.execs[name] = least(c.execs[name], last.execs[name], of)
+	}
+	return c
+}
+
+// shareBefore is the share of all keys before a row.
+func shareBefore(rows []keyed, n int) float64 {
+	return max(place(rows[n].key), float64(max(n, 1))/mostRows)
+}
+
+// inShare counts by the rows that a share of the keys has.
+func inShare(rows []keyed, share float64, how How) counted {
 	c := counted{how: how, execs: make(map[string]count)}
 	sum := func(of *count, cluster float64) {
 		of.n += cluster
@@ -82,11 +108,14 @@ func inSlot(rows []keyed, most int) counted {
 	return c
 }
 
+// entity is the part of a row's key that is its entity's.
+func entity(row keyed) [entityBytes]byte { return [entityBytes]byte(row.key[:]) }
+
 // byEntity divides rows in the order of their keys by their entities.
 func byEntity(rows []keyed) (all [][]keyed) {
 	begin := 0
 	for i := range rows {
-		if i+1 == len(rows) || [entityBytes]byte(rows[i].key[:]) != [entityBytes]byte(rows[i+1].key[:]) {
+		if i+1 == len(rows) || entity(rows[i]) != entity(rows[i+1]) {
 			all = append(all, rows[begin:i+1])
 			begin = i + 1
 		}

@@ -68,11 +68,40 @@ func TestAShareOfTheKeysTellsHowManyThereAre(t *testing.T) {
 	}
 }
 
+// Of an entity that goes on beyond the rows that were read nobody knows how many checks it has, so what was seen is the least, not a share.
+func TestAnEntityThatGoesOnIsCountedAsTheLeast(t *testing.T) {
+	large := prescient.KeyOf(rig.Order("large"), "large", "")
+	for _, test := range []struct{ before, seen, most int }{{0, 60, 50}, {40, 60, 50}, {40, 11, 50}, {40, 60, 40}} {
+		var rows []keyed
+		for i := range test.before { // evenly in the first quarter of the keys
+			rows = append(rows, keyed{key: prescient.Key{0: byte(i), 9: 1}, jobExec: "one"})
+		}
+		for i := range test.seen {
+			key := large
+			key[0], key[15] = 0x40, byte(i)
+			rows = append(rows, keyed{key: key, jobExec: "large"})
+		}
+		c := inSlot(rows, test.most)
+		if test.most == test.before { // the entity does not belong to what was seen
+			if c.how != Sampled || c.all.due() < 155 || c.all.due() > 165 {
+				t.Errorf("%+v: %+v", test, c)
+			}
+			continue
+		}
+		if seen := int64(test.before + test.seen); c.how != AtLeast || c.all.due() < seen || c.all.low() != c.all.high() || c.all.due() > int64(4*test.before+test.seen) {
+			t.Errorf("%+v: %+v", test, c)
+		}
+		if c.execs["large"] != (count{n: float64(test.seen)}) || c.execs["one"].due() < int64(test.before) {
+			t.Errorf("%+v: %+v", test, c)
+		}
+	}
+}
+
 // An app may write what it likes: keys that are no hashes bound nothing, and make no number that the table does not take.
 func TestKeysThatAreNoHashesMakeNoWildNumbers(t *testing.T) {
 	rows := make([]keyed, 30)
 	for i := range rows {
-		rows[i] = keyed{key: prescient.Key{15: byte(i)}, jobExec: fmt.Sprint("exec", i)}
+		rows[i] = keyed{key: prescient.Key{11: byte(i)}, jobExec: fmt.Sprint("exec", i)}
 	}
 	c := inSlot(rows, 25)
 	p := part{counted: c}

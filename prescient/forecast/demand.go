@@ -154,6 +154,9 @@ func (r *reader) walk(units []*unit, most int, large func(u *unit, rows []keyed)
 func (r *reader) slot(slot time.Time, most int) (counted, error) {
 	rows, err := store.Rows(r.ctx, r.db, "forecast/slot", r.tables.Stmt.Get("forecast/slot"), func(row *keyed) []any { return []any{store.Key(&row.key), &row.jobExec} }, slot, most+1)
 	r.read += int64(len(rows))
+	if len(rows) > most {
+		most -= most / 8 // the others are for the entity at which that ends
+	}
 	return inSlot(rows, most), err
 }
 
