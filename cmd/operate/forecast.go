@@ -34,7 +34,7 @@ the first 500 stand for all. What apps are to insert is not in it.
 
 A slot ends in time where it is done before the next begins, and its last call starts within the SLA of its job_execs. That goes by run times of the last day
 and the concurrency of the agents that live, at full pace. The server's own part is not in it, nor what takes rows in batches, nor what was
-not called in the last day: these calls are under unknown.`,
+not called in the last day: these calls are under unknown. Where they are more than a tenth, nobody knows whether it ends in time.`,
 		Example: fmt.Sprintf(`  %[1]s forecast
   %[1]s forecast --days --json`, prog.Name),
 		Args: arguments.None,
