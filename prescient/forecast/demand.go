@@ -65,6 +65,21 @@ func slotsOf(grid slots.Grid, now time.Time) (units []*unit) {
 	return units
 }
 
+// begin has the slot that is now begin at the first that is overdue: what is read of it then crosses no entries before that which were deleted
+// and not purged yet, time and again.
+func (r *reader) begin(now *unit) error {
+	first, err := store.Rows(r.ctx, r.db, "sweep/overdue", r.tables.Stmt.Get("sweep/overdue"), func(slot *time.Time) []any { return []any{slot} }, now.from, now.start, 1)
+	if err != nil {
+		return err
+	}
+	r.read += int64(len(first))
+	now.from = now.start
+	if len(first) > 0 {
+		now.from = first[0]
+	}
+	return nil
+}
+
 // daysOf are the days that are told, from the next slot on.
 func daysOf(grid slots.Grid, now time.Time) (units []*unit) {
 	from := grid.Next(now)

@@ -127,6 +127,9 @@ func (m *Maker) look(ctx context.Context) (Report, error) {
 	r.read += int64(len(agents))
 	grid := m.tables.Grid
 	near, days := slotsOf(grid, r.now), daysOf(grid, r.now)
+	if err := r.begin(near[0]); err != nil {
+		return Report{}, err
+	}
 	if err := r.slots(near); err != nil {
 		return Report{}, err
 	}
