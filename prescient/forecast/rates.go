@@ -31,6 +31,7 @@ type told struct {
 // called is a line of the books.
 type called struct {
 	jobExec             string
+	isLong              bool
 	calls, moved, runMS uint64
 }
 
@@ -102,15 +103,18 @@ func (r *reader) calledLately() ([]called, error) {
 }
 
 func (r *reader) called(from, before time.Time, most int) ([]called, error) {
-	lines, err := store.Rows(r.ctx, r.db, "forecast/calls", r.tables.Stmt.Get("forecast/calls"), func(c *called) []any { return []any{&c.jobExec, &c.calls, &c.moved, &c.runMS} }, from, before, most)
+	lines, err := store.Rows(r.ctx, r.db, "forecast/calls", r.tables.Stmt.Get("forecast/calls"), func(c *called) []any { return []any{&c.jobExec, &c.isLong, &c.calls, &c.moved, &c.runMS} }, from, before, most)
 	r.read += int64(len(lines))
 	return lines, err
 }
 
-// summed are lines by job_exec.
+// summed are lines by job_exec, without those of long runs.
 func summed(lines []called) map[string]called {
 	sums := make(map[string]called)
 	for _, line := range lines {
+		if line.isLong {
+			continue
+		}
 		sum := sums[line.jobExec]
 		sums[line.jobExec] = called{calls: sum.calls + line.calls, moved: sum.moved + line.moved, runMS: sum.runMS + line.runMS}
 	}

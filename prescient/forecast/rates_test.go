@@ -1,7 +1,9 @@
 package forecast
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"prescient/prescient/internal/rig"
 )
@@ -25,6 +27,27 @@ func TestANightlyJobExecIsKnown(t *testing.T) {
 		execs := r.execsAt("13:00")
 		if e := execs["nightly"]; !e.known || e.run != 5000 {
 			t.Errorf("%+v", execs)
+		}
+	})
+}
+
+// Long runs tell nothing of how long a slot takes, and are read within the limit.
+func TestLongRunsAreNoRunTimes(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Exec("INSERT INTO p_exec_run (slot, bucket, job_exec, entity_name, calls, run_ms, run_buckets, lateness_buckets) VALUES ('2026-11-20 12:30:00', 3, 'check', 'order', 2, 40, '{}', '{}')")
+		for i := range 60 {
+			r.Exec("INSERT INTO p_exec_run (slot, bucket, job_exec, entity_name, calls, run_ms, run_buckets, lateness_buckets) VALUES ('2026-11-20 12:30:00', 65535, ?, 'order', 1, 3600000, '{}', '{}'), ('2026-11-20 12:30:00', 65535, 'check', ?, 1, 3600000, '{}', '{}')", fmt.Sprint("long", i), fmt.Sprint("kind", i))
+		}
+		if execs := r.execsAt("13:00"); execs["check"].run != 20 || execs["long1"].known {
+			t.Errorf("%+v", execs)
+		}
+		r.Needs(t, rig.ReadPlans)
+		conn, err := r.Pool(time.Time{}).Conn(t.Context())
+		r.Must(err)
+		defer conn.Close()
+		m := r.maker(rig.At("13:00"))
+		if read := rig.Reads(t, conn, m.tables.Stmt.Get("forecast/calls"), rig.At("12:00"), rig.At("13:00"), 20); read > 25 {
+			t.Errorf("%d entries were read for 20 lines", read)
 		}
 	})
 }
