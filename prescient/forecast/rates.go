@@ -151,21 +151,39 @@ func ofSlot(servers []server, slot time.Time) (agents []float64) {
 
 // ofDay are those of a day: of each the part that it has of some of its slots.
 func ofDay(servers []server, grid slots.Grid, from, before time.Time) (agents []float64) {
-	const some = 120
-	first, n := grid.Ceil(from), 0
-	served := make([]float64, len(servers))
-	for slot := first; slot.Before(before) && n < some; slot = grid.Next(slot) {
-		for i, s := range servers {
+	looked := someOf(grid, from, before)
+	for _, s := range servers {
+		served := 0
+		for _, slot := range looked {
 			if s.assigned.Serves(slot) {
-				served[i]++
+				served++
 			}
 		}
-		n++
-	}
-	for i, s := range servers {
-		if served[i] > 0 {
-			agents = append(agents, s.calls*served[i]/float64(n))
+		if served > 0 {
+			agents = append(agents, s.calls*float64(served)/float64(len(looked)))
 		}
 	}
 	return agents
+}
+
+// someOf are slots of some time of a day: all, or 120 that are spread over the day, five parts an hour. Agents may serve a minute of the hour, or every
+// so many slots, so each hour looks at another minute of its parts, and each part at another slot of that.
+func someOf(grid slots.Grid, from, before time.Time) (list []time.Time) {
+	const most, anHour, minutes = 120, 5, 12
+	first := grid.Ordinal(grid.Ceil(from))
+	end := grid.Ordinal(grid.Ceil(before))
+	if end-first <= most {
+		for n := first; n < end; n++ {
+			list = append(list, grid.At(n))
+		}
+		return list
+	}
+	first = grid.Ordinal(grid.Ceil(before.Add(-24 * time.Hour)))
+	for i := range int64(most) {
+		begin, next := first+i*(end-first)/most, first+(i+1)*(end-first)/most
+		minute := i / anHour % minutes
+		at := begin + minute*(next-begin)/minutes
+		list = append(list, grid.At(at+i%max((next-begin)/minutes, 1)))
+	}
+	return list
 }

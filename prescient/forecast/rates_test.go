@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"prescient/prescient/internal/rig"
+	"prescient/slots"
 )
 
 // execsAt are what a forecast knows of job_execs by a server whose clock stands still.
@@ -50,4 +51,36 @@ func TestLongRunsAreNoRunTimes(t *testing.T) {
 			t.Errorf("%d entries were read for 20 lines", read)
 		}
 	})
+}
+
+// What part of a day an agent has is told by slots of all the day, whatever it is that it serves.
+func TestTheAgentsOfADayAreThoseOfAllOfIt(t *testing.T) {
+	for _, resolution := range []time.Duration{time.Second, 15 * time.Second, 20 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute} {
+		grid := rig.GridOf(t, resolution)
+		want := make(map[string]float64)
+		for minute := 0; minute < 60; minute += max(int(resolution/time.Minute), 1) {
+			want[fmt.Sprintf("minutes %d", minute)] = max(resolution.Minutes(), 1) / 60
+		}
+		for _, n := range []int{1, 2, 3, 4, 8, 12} {
+			for k := range n {
+				want[fmt.Sprintf("share %d/%d", k+1, n)] = 1 / float64(n)
+			}
+		}
+		for text, part := range want {
+			assigned, err := slots.Parse(grid, text)
+			rig.Fatal(t, err)
+			for _, from := range []string{"00:00", "10:20"} {
+				served := ofDay([]server{{assigned, 60}}, grid, rig.At(from), rig.Day.Add(24*time.Hour))
+				if is := sumOf(served) / 60; is < part/2 || is > 2*part {
+					t.Errorf("%s of %s from %s: %.3f of the day; want %.3f", text, resolution, from, is, part)
+				}
+			}
+		}
+	}
+	// What is left of a day before its end is told by itself.
+	assigned, err := slots.Parse(rig.GridOf(t, time.Minute), "minutes 59")
+	rig.Fatal(t, err)
+	if served := ofDay([]server{{assigned, 60}}, rig.GridOf(t, time.Minute), rig.At("23:58"), rig.Day.Add(24*time.Hour)); sumOf(served) != 30 {
+		t.Error(served)
+	}
 }
