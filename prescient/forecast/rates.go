@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"prescient/prescient/agent"
@@ -39,7 +38,7 @@ type called struct {
 func (r *reader) execs() (map[string]exec, error) {
 	execs := make(map[string]exec)
 	list, err := store.Rows(r.ctx, r.db, "forecast/known", r.tables.Stmt.Get("forecast/known"), func(t *told) []any { return []any{&t.jobExec, &t.form, &t.guards} },
-		r.now.Add(-knownFor), maxKnown)
+		r.now.Add(-knownFor), r.now, maxKnown)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +49,7 @@ func (r *reader) execs() (map[string]exec, error) {
 			SLA         int64 `json:"sla_ms"`
 		}
 		if err := json.Unmarshal(t.guards, &guards); err != nil {
-			return nil, fmt.Errorf("guards of %s: %w", t.jobExec, err)
+			continue // what no worker has written guards nothing
 		}
 		e := execs[t.jobExec] // of several versions the strictest
 		if e.limit == 0 || guards.Concurrency > 0 && guards.Concurrency < e.limit {

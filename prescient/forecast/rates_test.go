@@ -84,3 +84,25 @@ func TestTheAgentsOfADayAreThoseOfAllOfIt(t *testing.T) {
 		t.Error(served)
 	}
 }
+
+// A row that no worker has written, by its guards or its time, keeps nothing from being known.
+func TestRowsThatNoWorkerWroteAreNotCounted(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		insert := func(exec, guards, seen string) {
+			r.Exec("INSERT INTO p_exec_known (job_exec, fingerprint, form, guards, worker, first_at, seen_at) VALUES (?, '12345678', 'func', ?, 'w', '2026-11-20', ?)", exec, guards, seen)
+		}
+		insert("check", `{"concurrency": 3, "sla_ms": 5000}`, "2026-11-20 12:30:00")
+		insert("list", `[]`, "2026-11-20 12:31:00")
+		insert("text", `{"concurrency": "many"}`, "2026-11-20 12:32:00")
+		insert("late", `{"concurrency": 3}`, "2026-11-20 13:00:01")
+		execs := r.execsAt("13:00")
+		if len(execs) != 1 || execs["check"].limit != 3 || execs["check"].sla != 5*time.Second {
+			t.Errorf("%+v", execs)
+		}
+		r.makeAt(rig.At("13:00"))
+		r.Exec("UPDATE IGNORE p_forecast_made SET made_at = '0000-00-00'")
+		if report := r.makeAt(rig.At("13:00:30")); report.Age != 0 || !report.MadeAt.Equal(rig.At("13:00:30")) {
+			t.Errorf("%+v", report)
+		}
+	})
+}
