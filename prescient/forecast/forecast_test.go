@@ -231,6 +231,11 @@ func TestASlotThatWillNotEndIsFoundDaysAhead(t *testing.T) {
 		if !there || told.Verdict != Next {
 			t.Errorf("%t, %+v", there, told)
 		}
+		for clock, want := range map[string]bool{"13:10": true, "13:10:01": false, "15:00": false} {
+			if _, there, err := Slot(t.Context(), r.As("app", rig.At(clock)), "p_", r.Setting, third); err != nil || there != want {
+				t.Errorf("at %s: %t, %v; want %t", clock, there, err, want)
+			}
+		}
 		if _, there, err = Slot(t.Context(), r.As("app", rig.At("13:00")), "p_", r.Setting, third.Add(-15*time.Minute)); err != nil || there {
 			t.Errorf("a slot of which nothing is told: %t, %v", there, err)
 		}

@@ -19,6 +19,9 @@ import (
 // ErrNone is returned where no forecast was made yet.
 var ErrNone = errors.New("no forecast was made yet")
 
+// slotOld is the age from which on a forecast says nothing of a slot to who is to insert into it.
+const slotOld = 10 * time.Minute
+
 // mostRead is more than a forecast has.
 const mostRead = 10_000
 
@@ -62,14 +65,14 @@ func SlotsBy(ctx context.Context, db prescient.DB, statements text.Statements) (
 	return r, err
 }
 
-// Slot reads whether a slot ends in time; false where no forecast tells of it.
+// Slot reads whether a slot ends in time; false where no forecast of the last 10 minutes tells of it.
 func Slot(ctx context.Context, db *sqlx.DB, prefix string, dialect text.Dialect, slot time.Time) (p Part, there bool, err error) {
 	t, err := store.OpenTables(ctx, db, prefix, 0, dialect)
 	if err != nil {
 		return p, false, err
 	}
 	list, err := parts(ctx, db, t.Stmt, OfSlot, slot, 1)
-	if err != nil || len(list) == 0 || !list[0].Start.Equal(slot) {
+	if err != nil || len(list) == 0 || !list[0].Start.Equal(slot) || time.Duration(list[0].age)*time.Microsecond > slotOld {
 		return p, false, err
 	}
 	return list[0], true, nil
@@ -91,7 +94,7 @@ func readMade(ctx context.Context, db prescient.DB, statements text.Statements) 
 // parts are slots or days from some time on, at most so many.
 func parts(ctx context.Context, db prescient.DB, statements text.Statements, grain Grain, from time.Time, most int) ([]Part, error) {
 	return store.Rows(ctx, db, "forecast/fits", statements.Get("forecast/fits"), func(p *Part) []any {
-		return []any{&p.Start, &p.Due, &p.Low, &p.High, &p.Occurrences, &p.How, &p.Concurrency, &p.Unknown, &p.BeginsAt, &p.LastStartAt, &p.EndsAt, &p.Verdict, &p.Over, &p.Fit.JobExec}
+		return []any{&p.Start, &p.Due, &p.Low, &p.High, &p.Occurrences, &p.How, &p.Concurrency, &p.Unknown, &p.BeginsAt, &p.LastStartAt, &p.EndsAt, &p.Verdict, &p.Over, &p.Fit.JobExec, &p.age}
 	}, string(grain), from, most)
 }
 

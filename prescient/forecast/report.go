@@ -56,6 +56,9 @@ type Report struct {
 	Days []Part `json:"days"`
 }
 
+// micros is how old what was read is.
+type micros int64
+
 // Millis is a duration that JSON has in milliseconds.
 type Millis int64
 
@@ -72,6 +75,7 @@ type Part struct {
 	How         How       `json:"how"`
 	Fit
 	Lines []Line `json:"job_execs"`
+	age   micros
 }
 
 // Fit says when a slot or day is done.

@@ -27,7 +27,7 @@ func (m *Maker) write(ctx context.Context, held *duty.Held, r Report) error {
 	var lines, fits [][]byte
 	for grain, parts := range map[Grain][]Part{OfSlot: r.Slots, OfDay: r.Days} {
 		for _, p := range parts {
-			fits = append(fits, p.appendValues(nil, grain))
+			fits = append(fits, p.appendValues(nil, grain, r.MadeAt))
 			for _, l := range p.Lines {
 				lines = append(lines, l.appendValues(nil, grain, p.Start))
 			}
@@ -78,7 +78,7 @@ func (l Line) appendValues(b []byte, grain Grain, start time.Time) []byte {
 }
 
 // appendValues appends (…) of a slot or day.
-func (p Part) appendValues(b []byte, grain Grain) []byte {
+func (p Part) appendValues(b []byte, grain Grain, madeAt time.Time) []byte {
 	b = appendNumbers(appendStart(b, grain, p.Start), p.Due, p.Low, p.High, p.Occurrences)
 	b = append(literal.AppendText(b, string(p.How)), ',')
 	b = appendNumbers(b, p.Concurrency, p.Unknown)
@@ -87,5 +87,6 @@ func (p Part) appendValues(b []byte, grain Grain) []byte {
 	}
 	b = append(literal.AppendText(b, string(p.Verdict)), ',')
 	b = appendNumbers(b, int64(p.Over))
-	return append(literal.AppendText(b, p.Fit.JobExec), ')')
+	b = append(literal.AppendText(b, p.Fit.JobExec), ',')
+	return append(literal.AppendMicroOrNull(b, &madeAt), ')')
 }

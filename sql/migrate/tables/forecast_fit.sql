@@ -16,5 +16,6 @@ CREATE TABLE IF NOT EXISTS {prefix}forecast_fit (
   verdict       ENUM('fits', 'next', 'sla', 'unserved', 'unknown') CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'next: it ends after the next begins; sla: later than the guard; unserved: no live agent serves it; unknown: more than a tenth is',
   over_ms       BIGINT UNSIGNED NOT NULL COMMENT 'by how much it is over that',
   job_exec      VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT '' COMMENT 'whose SLA',
+  made_at       DATETIME(6) NOT NULL COMMENT 'UTC: when the reading for it began; apps read it here',
   PRIMARY KEY (grain, start)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'prescient: whether slots to come end in time';
