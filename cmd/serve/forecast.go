@@ -30,15 +30,20 @@ func forecasting(ctx context.Context, m *forecast.Maker, run func(ctx context.Co
 	return run(ctx)
 }
 
+// forecastOnceTime is how long a timer's process waits for the forecast.
+const forecastOnceTime = 3 * time.Second
+
 // forecastOnce makes the forecast once, after what a timer was called for, unless somebody has within a minute. The timer has done its work
-// without it.
+// without it, and waits for it for a short time only.
 func forecastOnce(ctx context.Context, s *program.Session, name string) {
 	if ctx.Err() != nil {
 		return
 	}
-	m, err := newForecaster(ctx, s, name)
+	making, stop := context.WithTimeout(ctx, forecastOnceTime)
+	defer stop()
+	m, err := newForecaster(making, s, name)
 	if err == nil {
-		_, err = m.Make(ctx)
+		_, err = m.Make(making)
 	}
 	if err != nil && ctx.Err() == nil {
 		s.Log.Warn().Err(err).Msg("the forecast could not be made; slots run all the same")

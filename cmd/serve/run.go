@@ -60,7 +60,7 @@ func runSlot(cmd *cobra.Command, s *program.Session) error {
 			return err
 		})
 	})
-	forecastOnce(cmd.Context(), s, w.Name())
+	defer forecastOnce(cmd.Context(), s, w.Name()) // after what is printed
 	unassigned := errors.Is(err, prescient.ErrNotAssigned)
 	if unassigned {
 		s.Log.Info().Time("slot", figures.Slot).Stringer("assigned", s.Config.Worker.Assignment).

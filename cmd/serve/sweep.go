@@ -62,7 +62,7 @@ func sweepUp(cmd *cobra.Command, s *program.Session) error {
 		})
 	})
 	bar.Stop()
-	forecastOnce(cmd.Context(), s, w.Name())
+	defer forecastOnce(cmd.Context(), s, w.Name()) // after what is printed
 	if err != nil && !stopped(cmd.Context(), err) {
 		return s.Explain(err)
 	}
