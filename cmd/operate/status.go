@@ -30,9 +30,9 @@ func Status(prog *program.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "status",
 		SuggestFor: []string{"top", "health", "overview", "dashboard"},
-		Short:      "Show on one screen who works, what is late, what fails and what waits",
+		Short:      "Show on one screen who works, what is late, what fails, what waits and what comes next",
 		Long: fmt.Sprintf(`Shows on one screen, in this order: who works; what is late, how fast that is caught up, and how long it still takes; what
-fails by job_exec, why and since when, in the last hour; what waits: pauses, schedules that are disabled, long runs without a place, events.
+fails by job_exec, why and since when, in the last hour; what waits: pauses, schedules that are disabled, long runs without a place, events; and the next slots with something to do, by the forecast.
 Below each stands what is wrong with it and what to do, as doctor finds it; doctor also looks at what does not change in a night: settings,
 rights, the tables themselves.
 
@@ -69,7 +69,7 @@ func showStatus(cmd *cobra.Command, prog *program.Program, watch bool) error {
 }
 
 // statusTitles are what the sections are called.
-var statusTitles = map[status.Section]string{status.Works: "Who works", status.Late: "What is late", status.Fails: "What fails", status.Waits: "What waits"}
+var statusTitles = map[status.Section]string{status.Works: "Who works", status.Late: "What is late", status.Fails: "What fails", status.Waits: "What waits", status.Next: "What comes next"}
 
 // statusNone is what is said of a section in which there is nothing, where that is another word.
 var statusNone = map[status.Section]string{status.Works: "nobody"}
@@ -111,7 +111,7 @@ func howBad(r status.Report) string {
 
 // printSection prints what there is of a section, and says whether that is anything.
 var printSection = map[status.Section]func(*output.Printer, status.Report) bool{
-	status.Works: printWorks, status.Late: printLate, status.Fails: printFails, status.Waits: printWaits}
+	status.Works: printWorks, status.Late: printLate, status.Fails: printFails, status.Waits: printWaits, status.Next: printNext}
 
 func printWorks(p *output.Printer, r status.Report) bool {
 	cells := make([][]string, len(r.Agents))
@@ -178,6 +178,18 @@ func printWaits(p *output.Printer, r status.Report) bool {
 	}
 	p.Table("", []output.Column{{Title: "what"}, {Title: "waiting", Right: true}, {Title: "oldest", Right: true}}, cells)
 	return len(cells) > 0
+}
+
+func printNext(p *output.Printer, r status.Report) bool {
+	var cells [][]string
+	for _, part := range r.Next {
+		cells = append(cells, []string{output.Stamp(part.Start), part.Start.Sub(r.At).Round(time.Second).String(), output.Count(part.Due), output.Count(part.Occurrences), output.Second(part.EndsAt), inTime(part)})
+	}
+	p.Table("", []output.Column{{Title: "slot"}, {Title: "in", Right: true}, {Title: "checks", Right: true}, {Title: "occurrences", Right: true}, {Title: "ends"}, {Title: "in time"}}, cells)
+	if r.NextAt == nil {
+		p.Say("No forecast was made yet.")
+	}
+	return r.NextAt == nil || len(cells) > 0
 }
 
 func poolWaits(pool agent.Pool) []string {

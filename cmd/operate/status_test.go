@@ -23,7 +23,7 @@ func TestStatus(t *testing.T) {
 		night.Wants(r.T, cmd.ExitBad, "")
 		r.Says(night.Out, "2026-11-20 11:10:00 (UTC), slots of 15m0s: ", "\nWho works\n", "w1", "dead", "warn  agents.slots: No live agent serves any slot", "      → Start `work`",
 			"\nWhat is late\nnothing\n", "\nWhat fails\n", "charge", "75.0 %", "no account has order …", "bad   failing: charge: 30 of 40 calls", `no account has order 42\x1b`,
-			"\nWhat waits\n", "events of the topic mail  ", "1m0s", "\nNot looked at\n", "blocking", "PROCESS")
+			"\nWhat waits\n", "events of the topic mail  ", "1m0s", "\nWhat comes next\nNo forecast was made yet.\n", "\nNot looked at\n", "blocking", "PROCESS")
 		if strings.Contains(night.Out, "fine") {
 			r.Errorf("%s", night.Out)
 		}

@@ -56,6 +56,12 @@ func stage(r *whole.Rig) {
 		r.Exec("INSERT INTO p_agent (name, instance, kind, host, assignment, due_at, seen_at, started_at, pid, version, pools, concurrency, busy, long_runs, memory_bytes, clock_ms) VALUES " +
 			strings.TrimSuffix(values, ")") + ", '2026-11-20 10:00:00', 7, 'v1', '{}', 64, 0.5, 0, 1000000, 0)")
 	}
+	// What comes next was forecast, and does not fit.
+	r.Exec("INSERT INTO p_forecast_made (id, made_at, worker, took_ms, slots_from, slots_before, entries_read, schedules, schedules_all) VALUES (1, '2026-11-20 13:19:30', 'w2', 5, '2026-11-20 13:15:00', '2026-11-20 15:00:00', 9, 0, 0)")
+	for _, slot := range []string{"13:15", "13:30", "13:45"} {
+		r.Exec("INSERT INTO p_forecast_fit (grain, start, due, low, high, occurrences, how, concurrency, `unknown`, begins_at, last_start_at, ends_at, verdict, over_ms, made_at) VALUES ('slot', '2026-11-20 " + slot +
+			":00', 9000, 9000, 9000, 0, 'exact', 64, 0, '2026-11-20 13:30:00', '2026-11-20 13:49:00', '2026-11-20 13:50:00', IF('" + slot + "' = '13:30', 'next', 'fits'), 300000, '2026-11-20 13:19:30')")
+	}
 	// An event that its broker refused.
 	r.Exec("INSERT INTO p_event_set_aside (seq, shard, id, topic, event_key, generated_at, payload, inserted_at, refused_at, reason) VALUES (1, 1, 'e1', 'mail', 'k', '2026-11-20 13:00:00', '{}', '2026-11-20 13:00:00', '2026-11-20 13:00:01', 'too large')")
 }
@@ -78,6 +84,7 @@ func TestABadNightIsOnOneScreen(t *testing.T) {
 			"a backlog":                {"late", "overdue", "601 checks are overdue"},
 			"a locked row":             {"late", "blocking.rows", fmt.Sprintf("good of order/locked was not run in its slot 2026-11-20T12:15:00Z: connection %d", holder)},
 			"a bad crontab":            {"waits", "schedules.timers", `"digest"`},
+			"a slot that is too full":  {"next", "forecast", "2026-11-20T13:30:00Z with 9,000 checks ends 2026-11-20T13:50:00Z, 5m0s after the next begins"},
 			"a refused event":          {"waits", "events.refused", `"e1"`},
 		} {
 			if !slices.ContainsFunc(night.Findings, func(f Finding) bool {
@@ -94,6 +101,9 @@ func TestABadNightIsOnOneScreen(t *testing.T) {
 		}
 		if len(night.Fails) != 3 || night.Fails[0].JobExec != "charge" || night.Fails[0].Reasons[0].Text != "no account has order …" || night.Fails[1].JobExec != "schedule.fire" || night.Fails[2].PutOff.Unregistered != 7 {
 			t.Errorf("%+v", night.Fails)
+		}
+		if len(night.Next) != 2 || !night.Next[0].Start.Equal(rig.At("13:30")) || night.Next[0].Due != 9000 || !night.NextAt.Equal(rig.At("13:19:30")) {
+			t.Errorf("%+v", night.Next)
 		}
 		if len(night.Paused) != 1 || night.Severity != doctor.SeverityBad || len(night.Unseen) != 0 {
 			t.Errorf("%+v, %s, %+v", night.Paused, night.Severity, night.Unseen)

@@ -15,10 +15,11 @@ const (
 	Late  Section = "late"
 	Fails Section = "fails"
 	Waits Section = "waits"
+	Next  Section = "next"
 )
 
 // Sections are all of them, in their order.
-var Sections = []Section{Works, Late, Fails, Waits}
+var Sections = []Section{Works, Late, Fails, Waits, Next}
 
 // looks are the examinations of the doctor that a report has, and whose section each belongs to. The others look at what does not change in a
 // night: settings, rights, the tables themselves.
@@ -28,8 +29,9 @@ var looks = []struct {
 }{
 	{"agents", Works}, {"missed", Works}, {"leases", Works},
 	{"overdue", Late}, {"blocking", Late},
-	{"failing", Fails}, {"put_off", Fails}, {"execs", Fails},
+	{"failing", Fails}, {"put_off", Fails}, {"execs", Fails}, {"slower", Fails},
 	{"paused", Waits}, {"schedules", Waits}, {"long_runs", Waits}, {"events", Waits},
+	{"forecast", Next},
 }
 
 // sectionOf is the section of a finding; Works for what no look has, as that tables are missing.

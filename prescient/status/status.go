@@ -2,6 +2,7 @@ package status
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"prescient/prescient/agent"
 	"prescient/prescient/doctor"
 	"prescient/prescient/event"
+	"prescient/prescient/forecast"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/stats"
 )
@@ -34,6 +36,9 @@ type Report struct {
 	// Pools are those in which long runs wait for a place, Topics those of whose events some wait in the outbox.
 	Pools  []agent.Pool    `json:"pools"`
 	Topics []event.Waiting `json:"topics"`
+	// Next are the next slots that have something to do, by the forecast of NextAt; nil where none was made yet.
+	NextAt *time.Time      `json:"next_at"`
+	Next   []forecast.Part `json:"next"`
 	// Findings are what the doctor finds wrong with all this, the worst first in each section.
 	Findings []Finding `json:"findings"`
 	// Unseen is what was not looked at, and who would.
@@ -64,7 +69,7 @@ func Look(ctx context.Context, db *sqlx.DB, options doctor.Options) (Report, err
 		return Report{}, fmt.Errorf("asking for the time: %w", err)
 	}
 	l := looker{db: db, tables: &tables, options: options, report: &r}
-	for _, read := range []func(context.Context) error{l.agents, l.backlog, l.fails, l.paused, l.pools, l.topics} {
+	for _, read := range []func(context.Context) error{l.agents, l.backlog, l.fails, l.paused, l.pools, l.topics, l.next} {
 		if err := read(ctx); err != nil {
 			return Report{}, err
 		}
@@ -89,7 +94,8 @@ func Look(ctx context.Context, db *sqlx.DB, options doctor.Options) (Report, err
 		}
 		return badFirst(a) - badFirst(b)
 	})
-	r.Agents, r.Fails, r.Paused, r.Pools, r.Topics = orNone(r.Agents), orNone(r.Fails), orNone(r.Paused), orNone(r.Pools), orNone(r.Topics)
+	r.Agents, r.Fails, r.Paused = orNone(r.Agents), orNone(r.Fails), orNone(r.Paused)
+	r.Pools, r.Topics, r.Next = orNone(r.Pools), orNone(r.Topics), orNone(r.Next)
 	return r, nil
 }
 
@@ -152,5 +158,22 @@ func (l looker) pools(ctx context.Context) error {
 
 func (l looker) topics(ctx context.Context) (err error) {
 	l.report.Topics, err = event.BacklogBy(ctx, l.db, l.tables.Stmt, maxTopics)
+	return err
+}
+
+// maxNext is how many slots to come are told of.
+const maxNext = 5
+
+func (l looker) next(ctx context.Context) error {
+	made, err := forecast.SlotsBy(ctx, l.db, l.tables.Stmt)
+	if errors.Is(err, forecast.ErrNone) {
+		return nil
+	}
+	l.report.NextAt = &made.MadeAt
+	for _, part := range made.Slots {
+		if part.Due+part.Occurrences > 0 && part.Start.After(l.report.At) && len(l.report.Next) < maxNext {
+			l.report.Next = append(l.report.Next, part)
+		}
+	}
 	return err
 }

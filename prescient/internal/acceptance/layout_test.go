@@ -69,7 +69,7 @@ var layers = []layer{
 	{"prescient/doctor", append([]string{"sql/migrate", "prescient/doctor/internal/*", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/forecast", "prescient/internal/rollup", "prescient/stats", "prescient/stats/drift", "prescient/schedule/timeline"}, vocabulary...)},
 	{"prescient/prune", append([]string{"sql/migrate", "prescient/audit", "prescient/internal/rollup"}, vocabulary...)},
 	{"prescient/stats", append([]string{"prescient/audit", "prescient/internal/rollup", "prescient/stats/drift"}, vocabulary...)},
-	{"prescient/status", append([]string{"prescient/agent", "prescient/doctor", "prescient/event", "prescient/stats"}, vocabulary...)},
+	{"prescient/status", append([]string{"prescient/agent", "prescient/doctor", "prescient/event", "prescient/forecast", "prescient/stats"}, vocabulary...)},
 	{"prescient/internal/rollup", vocabulary},
 	{"prescient/stats/drift", []string{"prescient/internal/tally"}},
 	{"prescient/forecast", append([]string{"prescient/agent", "prescient/schedule/timeline"}, vocabulary...)},
