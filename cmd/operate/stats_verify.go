@@ -74,7 +74,7 @@ alone: it says how many. It waits while another process sums up.`,
 			if f.from == "" && f.before == "" {
 				return exit.Usage(errors.New("give --from or --before: which hours are to be summed again"))
 			}
-			return prog.Open(cmd, 0, func(s *program.Session) error { return rebuildStats(cmd.Context(), cmd, s, f) })
+			return prog.Connect(cmd, func(s *program.Session) error { return rebuildStats(cmd.Context(), cmd, s, f) })
 		},
 	}
 	f.add(cmd)
