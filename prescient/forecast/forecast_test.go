@@ -54,10 +54,11 @@ func TestTheForecastIsWhatThenHappens(t *testing.T) {
 			if figures.Rows() == 0 {
 				continue
 			}
-			// A machine that has other things to do takes longer, and the server's part is not in the forecast.
+			// The run times that were measured, and those that come, are longer where the machine has other things to do; and the server's part is not
+			// in the forecast.
 			ahead := told.EndsAt.Sub(*told.BeginsAt)
 			t.Logf("%s: %d rows told of (%s), %d were run; told %s, took %s", clock, told.Due, told.How, figures.Rows(), ahead, took.Round(time.Millisecond))
-			if told.Verdict != Fits || !told.BeginsAt.Equal(rig.At(clock)) || took < ahead*3/4 || took > 8*ahead+2*time.Second {
+			if told.Verdict != Fits || !told.BeginsAt.Equal(rig.At(clock)) || took < ahead/8 || took > 8*ahead+2*time.Second {
 				t.Errorf("%s: %+v; it took %s", clock, told, took)
 			}
 		}
