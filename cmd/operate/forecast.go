@@ -79,10 +79,10 @@ func printForecast(to *output.Printer, r forecast.Report, days bool) {
 		}
 		start := p.Start.UTC().Format(layout)
 		low, high := bounds(p.How, p.Low, p.High)
-		cells = append(cells, []string{start, output.Count(p.Due), low, high, string(p.How), some(p.Occurrences), some(p.Unknown), output.Second(p.LastStartAt), output.Second(p.EndsAt), inTime(p)})
+		cells = append(cells, []string{start, output.Count(p.Due), low, high, string(p.How), output.Count(p.Occurrences), output.Count(p.Unknown), output.Second(p.LastStartAt), output.Second(p.EndsAt), inTime(p)})
 		for _, l := range p.Lines {
 			low, high := bounds(l.How, l.Low, l.High)
-			lines = append(lines, []string{start, words.Clean(l.JobExec), output.Count(l.Due), low, high, some(l.Repeats), some(l.Occurrences)})
+			lines = append(lines, []string{start, words.Clean(l.JobExec), output.Count(l.Due), low, high, output.Count(l.Repeats), output.Count(l.Occurrences)})
 		}
 	}
 	if len(cells) == 0 {
@@ -101,14 +101,6 @@ func bounds(how forecast.How, low, high int64) (from, to string) {
 		return "", ""
 	}
 	return output.Count(low), output.Count(high)
-}
-
-// some is a number; empty for none.
-func some(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return output.Count(n)
 }
 
 // inTime says whether a slot or day ends in time.

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,16 +17,6 @@ func newForecaster(ctx context.Context, s *program.Session, name string) (*forec
 	defer cancel()
 	m, err := forecast.New(ctx, s.DB, forecast.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Name: name, Log: s.Log})
 	return m, s.Explain(err)
-}
-
-// forecasting runs what runs slots, and makes the forecast beside that where nobody else does.
-func forecasting(ctx context.Context, m *forecast.Maker, run func(ctx context.Context) error) error {
-	making, stop := context.WithCancel(ctx)
-	var makes sync.WaitGroup
-	makes.Go(func() { m.Serve(making) })
-	defer makes.Wait()
-	defer stop()
-	return run(ctx)
 }
 
 // forecastOnceTime is how long a timer's process waits for the forecast.
@@ -56,9 +45,6 @@ type forecastProbe struct {
 	remembered[forecast.Report]
 }
 
-// forecastOld is the age from which on a forecast says nothing any more.
-const forecastOld = 5 * time.Minute
-
 var forecastOver = prometheus.NewDesc("prescient_forecast_over_seconds",
 	"By how much the worst of the slots to come ends after the next begins, or starts past an SLA; 0 where all end in time, as far as is known. It is not there where no forecast was made in the last 5 minutes.", nil, nil)
 
@@ -68,7 +54,7 @@ func (p *forecastProbe) Describe(to chan<- *prometheus.Desc) { to <- forecastOve
 // Collect implements prometheus.Collector.
 func (p *forecastProbe) Collect(to chan<- prometheus.Metric) {
 	report, err := p.look(p.ask)
-	if err != nil || report.Age.Duration() > forecastOld { // prescient_database_up says whether the database answers
+	if err != nil || report.Age.Duration() > forecast.Old { // prescient_database_up says whether the database answers
 		return
 	}
 	worst, _ := report.Worst()

@@ -29,10 +29,15 @@ func drainingLong(ctx context.Context, s *program.Session, run func(ctx context.
 
 // claimingLong runs what runs slots, and claims long runs beside that.
 func claimingLong(ctx context.Context, s *program.Session, run func(ctx context.Context) error) error {
-	claiming, stop := context.WithCancel(ctx)
-	var claims sync.WaitGroup
-	claims.Go(func() { s.Long.Serve(claiming) })
-	defer claims.Wait()
+	return beside(ctx, s.Long.Serve, run)
+}
+
+// beside runs what runs slots, and something else until that ends.
+func beside(ctx context.Context, serve func(ctx context.Context), run func(ctx context.Context) error) error {
+	until, stop := context.WithCancel(ctx)
+	var served sync.WaitGroup
+	served.Go(func() { serve(until) })
+	defer served.Wait()
 	defer stop()
 	return run(ctx)
 }

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"sync"
 
 	"prescient/cmd/internal/program"
 	"prescient/prescient/stats"
@@ -15,12 +14,7 @@ func summing(ctx context.Context, s *program.Session, worker string, run func(ct
 	if err != nil {
 		return err
 	}
-	until, stop := context.WithCancel(ctx)
-	var sums sync.WaitGroup
-	sums.Go(func() { rollup.Serve(until) })
-	defer sums.Wait()
-	defer stop()
-	return run(ctx)
+	return beside(ctx, rollup.Serve, run)
 }
 
 // sumOnce sums up history after a slot, for a second and to the end of an hour: where workers are timers, nobody else does.

@@ -79,7 +79,7 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 		return forwarding(ctx, s, f, func(ctx context.Context) error {
 			return drainingLong(ctx, s, func(ctx context.Context) error {
 				return claimingLong(ctx, s, func(ctx context.Context) error {
-					return summing(ctx, s, w.Name(), func(ctx context.Context) error { return forecasting(ctx, m, w.Work) })
+					return summing(ctx, s, w.Name(), func(ctx context.Context) error { return beside(ctx, m.Serve, w.Work) })
 				})
 			})
 		})

@@ -11,9 +11,6 @@ import (
 	"prescient/slots"
 )
 
-// forecastOld is the age from which on a forecast says nothing any more.
-const forecastOld = 5 * time.Minute
-
 // namedSlots is how many slots a finding of the forecast names.
 const namedSlots = 3
 
@@ -33,7 +30,7 @@ func (l *look) examineForecast(ctx context.Context) {
 
 func (d *doctor) judgeForecast(r forecast.Report) Finding {
 	age := d.now.Sub(r.MadeAt).Round(time.Second)
-	old := max(forecastOld, 2*d.tables.Grid.Resolution()) // timers come once a slot
+	old := max(forecast.Old, 2*d.tables.Grid.Resolution()) // timers come once a slot
 	if age > old {
 		return unseen("forecast", fmt.Sprintf("The last forecast is %s old.", age), "See that `work` or a timer of this version runs: it makes the forecast each minute, and its log says what keeps it from that.")
 	}

@@ -2,10 +2,6 @@ package forecast
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
-	"math"
-	"strings"
 	"time"
 
 	"prescient/prescient"
@@ -216,44 +212,9 @@ func (r *reader) estimate(from, before time.Time) (float64, bool, error) {
 	return r.explained("forecast/estimate", from, before)
 }
 
-// explained is how many rows a query reads by its plan. TiDB calls that otherwise.
+// explained is how many rows a statement reads by its plan.
 func (r *reader) explained(statement string, args ...any) (n float64, known bool, err error) {
-	rows, err := r.db.QueryContext(r.ctx, r.tables.Stmt.Get(statement), args...)
-	if err != nil {
-		return 0, false, fmt.Errorf("%s: %w", statement, err)
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return 0, false, err
-	}
-	into := make([]any, len(columns))
-	for i, column := range columns {
-		into[i] = new(sql.RawBytes)
-		if name := strings.ToLower(column); name == "rows" || name == "estrows" {
-			into[i] = store.Text(func(text string) error {
-				_, err := fmt.Sscan(text, &n)
-				known = err == nil
-				return nil
-			})
-		}
-	}
-	if rows.Next() {
-		err = rows.Scan(into...)
-	}
-	if math.IsNaN(n) || math.IsInf(n, 0) {
-		n, known = 0, false
-	}
-	return n, known, firstOf(err, rows.Err())
-}
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return store.Estimate(r.ctx, r.db, statement, r.tables.Stmt.Get(statement), args...)
 }
 
 // peak finds the busiest slot of some time by estimates: it goes to the half that has more, again and again. That is false where the estimates

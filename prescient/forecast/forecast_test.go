@@ -136,7 +136,7 @@ func TestOneProcessMakesTheForecast(t *testing.T) {
 			t.Error("not one a minute")
 		}
 		m := r.maker(rig.At("13:05"))
-		held, err := duty.Try(t.Context(), r.As("worker", rig.At("13:05")), &m.tables, dutyName, "b", time.Minute)
+		held, err := duty.Try(t.Context(), r.As("worker", rig.At("13:05")), &m.tables, duty.Forecast, "b", time.Minute)
 		r.Must(err)
 		if made, err := m.Make(t.Context()); made || err != nil {
 			t.Errorf("another has the duty: %t, %v", made, err)

@@ -23,8 +23,7 @@ const (
 	Every = time.Minute
 	// makeTime is how long one may take.
 	makeTime = 20 * time.Second
-	// dutyName is the duty to make it, and dutyTerm for how long one has it.
-	dutyName = "forecast"
+	// dutyTerm is for how long one has the duty to make it.
 	dutyTerm = time.Minute
 )
 
@@ -80,7 +79,7 @@ func (m *Maker) Make(ctx context.Context) (bool, error) {
 	if fresh, err := m.fresh(ctx); fresh || err != nil {
 		return false, err
 	}
-	held, err := duty.Try(ctx, m.db, &m.tables, dutyName, m.options.Name, dutyTerm)
+	held, err := duty.Try(ctx, m.db, &m.tables, duty.Forecast, m.options.Name, dutyTerm)
 	if held == nil || err != nil {
 		return false, err
 	}

@@ -19,6 +19,9 @@ import (
 // ErrNone is returned where no forecast was made yet.
 var ErrNone = errors.New("no forecast was made yet")
 
+// Old is the age from which on a forecast says nothing any more of what is to come as a whole.
+const Old = 5 * time.Minute
+
 // slotOld is the age from which on a forecast says nothing of a slot to who is to insert into it.
 const slotOld = 10 * time.Minute
 

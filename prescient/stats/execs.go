@@ -103,14 +103,22 @@ const maxReasons = 5
 // Execs tells what became of the checks of the slots from one time to before another, by job_exec: those with most errors first. It reads
 // MaxLines lines at most. The error wraps prescient.ErrInvalid where the span is empty, and prescient.ErrNotMigrated.
 func Execs(ctx context.Context, db *sqlx.DB, prefix string, dialect text.Dialect, from, before time.Time) (Report, error) {
-	if !from.Before(before) {
-		return Report{}, fmt.Errorf("%w: from %s to before %s: the first must be earlier", prescient.ErrInvalid, from.UTC().Format(time.RFC3339), before.UTC().Format(time.RFC3339))
+	if err := validSpan(from, before); err != nil {
+		return Report{}, err
 	}
 	t, err := store.OpenTables(ctx, db, prefix, 0, dialect)
 	if err != nil {
 		return Report{}, err
 	}
 	return ExecsBy(ctx, db, t.Stmt, from, before)
+}
+
+// validSpan refuses a span that is empty.
+func validSpan(from, before time.Time) error {
+	if !from.Before(before) {
+		return fmt.Errorf("%w: from %s to before %s: the first must be earlier", prescient.ErrInvalid, from.UTC().Format(time.RFC3339), before.UTC().Format(time.RFC3339))
+	}
+	return nil
 }
 
 // ExecsBy is Execs with statements that are loaded, on a connection that may be in a transaction.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"prescient/prescient"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/internal/tally"
 	text "prescient/sql"
@@ -39,8 +38,8 @@ type Quantiles struct {
 // reads the sums of whole days, and of hours at the edges, which are kept 90 days; so times are rounded to hours. The error wraps
 // prescient.ErrInvalid where the span is empty, and prescient.ErrNotMigrated.
 func Percentiles(ctx context.Context, db *sqlx.DB, prefix string, dialect text.Dialect, from, before time.Time) ([]Times, error) {
-	if !from.Before(before) {
-		return nil, fmt.Errorf("%w: from %s to before %s: the first must be earlier", prescient.ErrInvalid, from.UTC().Format(time.RFC3339), before.UTC().Format(time.RFC3339))
+	if err := validSpan(from, before); err != nil {
+		return nil, err
 	}
 	t, err := store.OpenTables(ctx, db, prefix, 0, dialect)
 	if err != nil {

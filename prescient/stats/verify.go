@@ -83,8 +83,10 @@ func Rebuild(ctx context.Context, db *sqlx.DB, prefix string, dialect text.Diale
 
 // summed is a span as far as it is summed up.
 func summed(ctx context.Context, db *sqlx.DB, prefix string, dialect text.Dialect, from, before time.Time) (t store.Tables, since, until time.Time, err error) {
-	if !from.IsZero() && !before.IsZero() && !from.Before(before) {
-		return t, from, before, fmt.Errorf("%w: from %s to before %s: the first must be earlier", prescient.ErrInvalid, from.UTC().Format(time.RFC3339), before.UTC().Format(time.RFC3339))
+	if !from.IsZero() && !before.IsZero() {
+		if err := validSpan(from, before); err != nil {
+			return t, from, before, err
+		}
 	}
 	if t, err = store.OpenTables(ctx, db, prefix, 0, dialect); err != nil {
 		return t, from, before, err

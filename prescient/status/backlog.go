@@ -3,8 +3,6 @@ package status
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"strconv"
 	"time"
 
 	"prescient/prescient"
@@ -84,26 +82,6 @@ func (l looker) estimate(ctx context.Context, before time.Time) (int64, error) {
 	if l.tables.Dialect == text.Plain {
 		return 0, nil
 	}
-	rows, err := l.db.QueryxContext(ctx, l.tables.Stmt.Get("status/estimate"), before)
-	if err != nil {
-		return 0, err
-	}
-	defer rows.Close()
-	plan := make(map[string]any)
-	for rows.Next() {
-		if err := rows.MapScan(plan); err != nil {
-			return 0, err
-		}
-	}
-	switch n := plan["rows"].(type) {
-	case int64:
-		return n, rows.Err()
-	case []byte:
-		count, err := strconv.ParseInt(string(n), 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("the plan says %.20q rows: %w", n, err)
-		}
-		return count, rows.Err()
-	}
-	return 0, rows.Err()
+	n, _, err := store.Estimate(ctx, l.db, "forecast/estimate", l.tables.Stmt.Get("forecast/estimate"), prescient.EarliestDue, before)
+	return int64(n), err
 }

@@ -13,8 +13,11 @@ import (
 	"prescient/prescient/internal/store"
 )
 
-// Rollup is the duty to sum up history.
-const Rollup = "rollup"
+// The duties: to sum up history, and to make the forecast.
+const (
+	Rollup   = "rollup"
+	Forecast = "forecast"
+)
 
 // ErrLost is returned where another has the duty by now.
 var ErrLost = errors.New("another process has taken over")
