@@ -104,8 +104,8 @@ func TestWhatComesAfterAFailure(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			eachServer(t, func(t *testing.T, r *testRig) {
 				r.create(job(func(j *steps.Job) {
-					test.step.Name, test.step.JobExec = "second", "two"
 					j.Steps[1] = test.step
+					j.Steps[1].Name, j.Steps[1].JobExec = "second", "two"
 				}))
 				r.agent("a").slot("12:00:00")
 				r.answers("first", prescient.Answer{})
