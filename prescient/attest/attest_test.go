@@ -214,6 +214,26 @@ func TestEntriesThatCannotBeReadExcuseNothing(t *testing.T) {
 	})
 }
 
+// Bulk operations leave many entries. Those that explain no slot are passed over; of those that do, the latest are read.
+func TestManyEntriesOfTheAuditAreNoErrorAndExcuseNothing(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.made("12:30")
+		r.run("13:00:01", "13:15:01")
+		r.Exec("CREATE TABLE digits (d INT PRIMARY KEY)")
+		r.Exec("INSERT INTO digits VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)")
+		many := func(clock string, kind audit.Kind, id, verb string, n int) {
+			r.Exec(fmt.Sprintf(`INSERT INTO p_audit_log (at, account, entry, stream, kind, id, verb)
+				SELECT '2026-11-20 %s' + INTERVAL n MICROSECOND, 'app@h', UNHEX(LPAD(HEX(n), 16, '0')), SUBSTRING(UNHEX(SHA2(CONCAT('%[2]s', UNHEX('00'), '%[3]s'), 256)), 1, 16), '%[2]s', '%[3]s', %[4]s
+				FROM (SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d AS n FROM digits a, digits b, digits c, digits e, digits f) numbers WHERE n < %[5]d`, clock, kind, id, verb, n))
+		}
+		span := Options{From: rig.At("13:00"), To: rig.At("13:30")}
+		many("12:31", audit.Installation, audit.InstallationID, "'roll-forward'", 51_000)
+		wantSpans(t, r.attest("13:31", span), Proven, "13:00–13:15: 2 slots served")
+		many("13:10", audit.JobExec, prescient.AllExecs, "IF(n % 2, 'resume', 'pause')", mostTold+2)
+		wantSpans(t, r.attest("13:31", span), NotProven, "13:00: not known: of the audit only the latest 10,000 changes are read", "13:15: served by run")
+	})
+}
+
 func TestWhatWasPrunedIsNotKnown(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.made("12:30")

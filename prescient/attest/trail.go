@@ -3,6 +3,7 @@ package attest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,10 +16,13 @@ import (
 const (
 	// lookBack is how long before a span entries of the audit are read: a change of the resolution may have begun there.
 	lookBack = 48 * time.Hour
-	// auditPage is how many entries are read at a time, auditPages how many pages at most.
-	auditPage  = 1000
-	auditPages = 50
+	// auditPage is how many entries are read at a time, mostTold how many at most of each object: what is before them is not known.
+	auditPage = 200
+	mostTold  = 10_000
 )
+
+// what of the audit explains slots, beside pauses of everything.
+var ofInstallation, ofEverything = []string{"prune", "reslot", "reslot-withdrawn"}, []string{audit.Pause, audit.Resume}
 
 // trail is what the audit says of a span.
 type trail struct {
@@ -38,7 +42,7 @@ func readTrail(ctx context.Context, log audit.Log, db prescient.DB, from, now ti
 	if !began.IsZero() {
 		t.known = known{began, "before the tables were made"}
 	}
-	entries, err := entriesOf(ctx, log, db, audit.Installation, audit.InstallationID, from.Add(-lookBack))
+	entries, err := t.read(ctx, log, db, audit.Filter{Kind: audit.Installation, ID: audit.InstallationID, Verbs: ofInstallation, Since: from.Add(-lookBack)}, mostTold)
 	if err != nil {
 		return t, err
 	}
@@ -47,31 +51,41 @@ func readTrail(ctx context.Context, log audit.Log, db prescient.DB, from, now ti
 			t.unread++
 		}
 	}
-	before, err := log.List(ctx, db, audit.Filter{Kind: audit.JobExec, ID: prescient.AllExecs, Until: from, Limit: 1})
+	everything := audit.Filter{Kind: audit.JobExec, ID: prescient.AllExecs, Verbs: ofEverything, Since: from}
+	pauses, err := t.read(ctx, log, db, everything, mostTold)
 	if err != nil {
 		return t, err
 	}
-	pauses, err := entriesOf(ctx, log, db, audit.JobExec, prescient.AllExecs, from)
+	everything.Since, everything.Until = time.Time{}, from
+	before, err := t.read(ctx, log, db, everything, 1)
 	t.pauses = pausesOf(append(before, pauses...))
 	return t, err
 }
 
-// entriesOf reads all entries of an object since a time, the earliest first.
-func entriesOf(ctx context.Context, log audit.Log, db prescient.DB, kind audit.Kind, id string, since time.Time) (all []audit.Stored, err error) {
-	filter := audit.Filter{Kind: kind, ID: id, Since: since, Limit: auditPage}
-	for range auditPages {
+// read reads so many entries of an object at most, the latest, and returns the earliest of them first. Nothing is known of what came before.
+func (t *trail) read(ctx context.Context, log audit.Log, db prescient.DB, filter audit.Filter, most int) (all []audit.Stored, err error) {
+	for len(all) < most {
+		filter.Limit = min(auditPage, most-len(all))
 		page, err := log.List(ctx, db, filter)
-		if err != nil {
-			return nil, err
-		}
 		all = append(all, page...)
-		if len(page) < auditPage {
+		var early *audit.SearchedError
+		switch {
+		case errors.As(err, &early): // between entries of other verbs
+			filter.After = early.After
+			continue
+		case err != nil:
+			return nil, err
+		case len(page) < filter.Limit:
 			slices.Reverse(all)
 			return all, nil
 		}
 		filter.After = page[len(page)-1].Cursor()
 	}
-	return nil, fmt.Errorf("%w: %s %s has more than %d entries of the audit since %s: give a later begin", prescient.ErrInvalid, kind, id, auditPage*auditPages, slots.Stamp(since))
+	slices.Reverse(all)
+	if !filter.Since.IsZero() {
+		t.known.raise(all[0].At, fmt.Sprintf("of the audit only the latest %s changes are read", many(int64(most))))
+	}
+	return all, nil
 }
 
 // take takes an entry of the installation; the error says that it cannot be read.

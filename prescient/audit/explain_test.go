@@ -65,6 +65,8 @@ func TestAPageOfTheAuditReadsNoMoreThanItShows(t *testing.T) {
 			"an object":   {audit.Filter{ID: "s7"}, 4, 40},
 			"a person":    {audit.Filter{Person: "bob", Limit: 50}, 50, 2200},
 			"nobody":      {audit.Filter{Person: "eve", Search: 500}, 0, 1200},
+			"some verbs":  {audit.Filter{Kind: audit.Schedule, ID: "s7", Verbs: []string{audit.Create, audit.Update}}, 4, 40},
+			"no verb":     {audit.Filter{Kind: audit.Schedule, ID: "s7", Verbs: []string{audit.Pause}, Search: 2}, 0, 20},
 			"by the time": {audit.Filter{Since: rig.At("01:00"), Until: rig.At("01:01"), Verb: audit.Update}, 60, 250},
 		} {
 			var found []audit.Stored

@@ -32,6 +32,8 @@ type Filter struct {
 	ID   string
 	// Person, Account and Verb are what the entries have. An Account without a host (app, not app@10.0.0.7) is that from any host.
 	Person, Account, Verb string
+	// Verbs are those that an entry has one of, beside Verb.
+	Verbs []string
 	// Since (inclusive) and Until bound the time.
 	Since, Until time.Time
 	// After goes on behind an entry of an earlier page, by its Cursor.
@@ -131,21 +133,21 @@ func (l Log) List(ctx context.Context, db prescient.DB, f Filter) ([]Stored, err
 	if err != nil {
 		return nil, err
 	}
+	index, rest := "PRIMARY", f.rest()
 	if f.ID != "" {
-		return l.page(ctx, db, "stream", slices.Concat(bounds, f.ofObject(), f.rest()), limit)
+		index, bounds = "stream", append(bounds, f.ofObject())
 	}
-	rest := f.rest()
-	if len(rest) == 0 {
-		return l.page(ctx, db, "PRIMARY", bounds, limit)
+	if f.isServed() {
+		return l.page(ctx, db, index, slices.Concat(bounds, rest), limit)
 	}
-	return l.search(ctx, db, f, bounds, rest, limit)
+	return l.search(ctx, db, index, f, bounds, rest, limit)
 }
 
 // validate refuses text that no entry can have: a server takes it for a mistake in the statement.
 func (f Filter) validate() error {
 	for _, one := range []struct {
 		what, text string
-	}{{"kind", string(f.Kind)}, {"id", f.ID}, {"person", f.Person}, {"account", f.Account}, {"verb", f.Verb}} {
+	}{{"kind", string(f.Kind)}, {"id", f.ID}, {"person", f.Person}, {"account", f.Account}, {"verb", f.Verb}, {"verb", strings.Join(f.Verbs, ",")}} {
 		if !utf8.ValidString(one.text) {
 			return fmt.Errorf("%w: %s %.80q is not valid UTF-8", prescient.ErrInvalid, one.what, one.text)
 		}
@@ -171,14 +173,22 @@ func (f Filter) bounds() (conditions []string, err error) {
 	return conditions, nil
 }
 
+// isServed says whether an index leads to nothing but what is wanted, or to the few entries of an ID in each kind.
+func (f Filter) isServed() bool {
+	if f.ID != "" && f.Kind == "" {
+		return true
+	}
+	return (f.ID != "" || f.Kind == "") && f.Person == "" && f.Account == "" && f.Verb == "" && len(f.Verbs) == 0
+}
+
 // ofObject is the condition for the streams of an id.
-func (f Filter) ofObject() []string {
+func (f Filter) ofObject() string {
 	kinds := Kinds()
 	if f.Kind != "" {
 		kinds = []Kind{f.Kind}
 	}
 	streams := literal.List(func(b []byte, kind Kind) []byte { return streamOf(kind, f.ID).literal(b) }, kinds)
-	return []string{"stream IN (" + streams + ")"}
+	return "stream IN (" + streams + ")"
 }
 
 // rest are the conditions that no index serves.
@@ -191,6 +201,9 @@ func (f Filter) rest() (conditions []string) {
 	is("kind", string(f.Kind))
 	is("person", f.Person)
 	is("verb", f.Verb)
+	if len(f.Verbs) > 0 {
+		conditions = append(conditions, "verb IN ("+literal.List(literal.AppendText, f.Verbs)+")")
+	}
 	if strings.Contains(f.Account, "@") {
 		is("account", f.Account)
 	} else {
@@ -207,12 +220,12 @@ const (
 )
 
 // search looks for entries in one stretch of the log after the other.
-func (l Log) search(ctx context.Context, db prescient.DB, f Filter, bounds, rest []string, limit int) (found []Stored, err error) {
+func (l Log) search(ctx context.Context, db prescient.DB, index string, f Filter, bounds, rest []string, limit int) (found []Stored, err error) {
 	budget := cmp.Or(f.Search, DefaultSearch)
 	within := bounds
 	for looked, stretch := 0, firstStretch; ; stretch = min(stretch*stretchGrowth, longestStretch) {
 		stretch = min(stretch, budget-looked)
-		end, err := l.reach(ctx, db, within, stretch-1)
+		end, err := l.reach(ctx, db, index, within, stretch-1)
 		if err != nil {
 			return nil, err
 		}
@@ -220,7 +233,7 @@ func (l Log) search(ctx context.Context, db prescient.DB, f Filter, bounds, rest
 		if end != nil {
 			stretchOf = append(stretchOf, end.upTo())
 		}
-		page, err := l.page(ctx, db, "PRIMARY", stretchOf, limit-len(found))
+		page, err := l.page(ctx, db, index, stretchOf, limit-len(found))
 		found = append(found, page...)
 		if err != nil || end == nil || len(found) == limit {
 			return found, err
@@ -232,10 +245,17 @@ func (l Log) search(ctx context.Context, db prescient.DB, f Filter, bounds, rest
 	}
 }
 
-// reach returns the entry that so many come before; nil for none.
-func (l Log) reach(ctx context.Context, db prescient.DB, conditions []string, offset int) (*cursor, error) {
+// orders are those of the indexes, as MySQL sees them.
+var orders = map[string]string{"PRIMARY": "at DESC, entry DESC", "stream": "at DESC"}
+
+// reach returns the entry that so many come before; nil for none. Of an object it is the last of its very time.
+func (l Log) reach(ctx context.Context, db prescient.DB, index string, conditions []string, offset int) (*cursor, error) {
 	var c cursor
-	err := store.QueryRow(ctx, db, []any{store.At(&c.at), store.UnhexInto(c.entry[:])}, l.tables.Fill("audit/reach", "{filter}", all(conditions), "{offset}", strconv.Itoa(offset)))
+	err := store.QueryRow(ctx, db, []any{store.At(&c.at), store.UnhexInto(c.entry[:])},
+		l.tables.Fill("audit/reach", "{index}", index, "{filter}", all(conditions), "{order}", orders[index], "{offset}", strconv.Itoa(offset)))
+	if index == "stream" {
+		c.entry = entryID{}
+	}
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
