@@ -29,7 +29,8 @@ func statsVerify(prog *program.Program) *cobra.Command {
 		Use:   "verify",
 		Short: "Compare the sums of hours with history",
 		Long: `Counts the ends that history has of each hour that was summed up, page by page, and compares. Hours of which history was pruned are left
-out. What was late to commit is summed up within a day, and differs until then. Exits with 11 where an hour differs; rebuild mends that.`,
+out. What was late to commit is summed up within a day, and differs until then. Exits with 11 where an hour differs; rebuild mends that,
+unless other history of its day was pruned, and the hours' sums with it, after 90 days: what came later than that is in no sum.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return prog.Read(cmd, func(s *program.Session) error {

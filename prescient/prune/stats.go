@@ -42,6 +42,9 @@ func (p *pruner) sumFirst(ctx context.Context, now, cutoff time.Time) (before ti
 	if err != nil {
 		return prescient.EarliestDue, err
 	}
+	if n := c.Outside(); n > 0 {
+		p.options.Log.Warn().Int("hours", n).Msg("what ended in these hours came too late to be summed up; it goes with history")
+	}
 	again := c.Again(now)
 	if len(again) == 0 {
 		return cutoff, nil
@@ -72,7 +75,7 @@ func (p *pruner) pruneStats(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	hours := now.Add(-rollup.HoursKept).Truncate(24 * time.Hour)
+	hours := rollup.KeptFrom(now)
 	if state.Undayed != nil && state.Undayed.Before(hours) {
 		hours = state.Undayed.Truncate(24 * time.Hour)
 	}

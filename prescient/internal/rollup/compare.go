@@ -34,6 +34,13 @@ type Difference struct {
 	Summed  uint64    `json:"summed"`
 	History uint64    `json:"history"`
 	Lines   uint64    `json:"lines"`
+	// Outside says that it stays so: the lines of hours of that day are gone, and so is a part of the history that they were made of.
+	Outside bool `json:"outside,omitempty"`
+}
+
+// grew says whether an hour has ends, or a line, that are to be summed.
+func (d Difference) grew() bool {
+	return d.History > d.Summed || d.History == d.Summed && d.Lines != d.Summed
 }
 
 // String is the difference for people.
@@ -41,7 +48,11 @@ func (d Difference) String() string {
 	if d.History == d.Summed {
 		return fmt.Sprintf("%s: %d ends were summed up, its lines have %d", d.Hour.UTC().Format("2006-01-02 15:04"), d.Summed, d.Lines)
 	}
-	return fmt.Sprintf("%s: %d ends were summed up, history has %d", d.Hour.UTC().Format("2006-01-02 15:04"), d.Summed, d.History)
+	text := fmt.Sprintf("%s: %d ends were summed up, history has %d", d.Hour.UTC().Format("2006-01-02 15:04"), d.Summed, d.History)
+	if d.Outside {
+		text += "; they came too late to be summed up: other history of that day was pruned"
+	}
+	return text
 }
 
 // Comparison is how the rollup compares with history.
@@ -51,20 +62,66 @@ type Comparison struct {
 	Pruned int          `json:"pruned"`
 	Differ []Difference `json:"differ"`
 	// Oldest is the hour in which history begins; the end of the span where there is none.
-	Oldest time.Time   `json:"-"`
-	gone   []time.Time // hours that were pruned, or a part of them
-	kept   time.Time   // from when on lines of hours are there
+	Oldest time.Time          `json:"-"`
+	gone   []time.Time        // hours that were pruned, or a part of them
+	kept   time.Time          // from when on lines of hours are there
+	whole  map[time.Time]bool // days before that, of which history is there as they were summed
 }
 
 // Again are the hours to sum again, at a time: those that grew, and those of which lines are lacking.
 func (c *Comparison) Again(now time.Time) []time.Time {
 	var grown []time.Time
 	for _, d := range c.Differ {
-		if d.History > d.Summed || d.History == d.Summed && d.Lines != d.Summed {
+		if d.grew() && !d.Outside {
 			grown = append(grown, d.Hour)
 		}
 	}
-	return Again(grown, c.Oldest, now)
+	return Again(grown, now)
+}
+
+// Outside is how many hours have ends that are in no sum.
+func (c *Comparison) Outside() (n int) {
+	for _, d := range c.Differ {
+		if d.Outside {
+			n++
+		}
+	}
+	return n
+}
+
+// canBeSummed says whether the lines of an hour can be written anew: those of its day's other hours are there, or the history of all that the day was
+// made of.
+func (c *Comparison) canBeSummed(ctx context.Context, db prescient.DB, tables *store.Tables, hour time.Time) (bool, error) {
+	of := dayOf(hour)
+	if !of.Before(c.kept) {
+		return true, nil
+	}
+	if whole, known := c.whole[of]; known {
+		return whole, nil
+	}
+	whole, err := isWhole(ctx, db, tables, of)
+	c.whole[of] = whole
+	return whole, err
+}
+
+// isWhole says whether history has all ends of the hours that a day was made of.
+func isWhole(ctx context.Context, db prescient.DB, tables *store.Tables, of time.Time) (bool, error) {
+	hours, err := Hours(ctx, db, tables, of, of.Add(day))
+	if err != nil {
+		return false, err
+	}
+	var made, known uint64
+	if err := store.QueryRow(ctx, db, []any{&made}, tables.Stmt.Get("rollup/day_ends"), of); err != nil {
+		return false, fmt.Errorf("reading the lines of a day: %w", err)
+	}
+	for _, h := range hours {
+		n, err := Count(ctx, db, tables, h.Start)
+		if err != nil || n < h.Ends {
+			return false, err
+		}
+		known += h.Ends
+	}
+	return made <= known, nil
 }
 
 // Compare compares the hours of a span, which are over, and their lines, by the number of their ends. An hour with ends that was never summed up differs. One of which
@@ -78,7 +135,7 @@ func Compare(ctx context.Context, db prescient.DB, tables *store.Tables, from, b
 	if err != nil {
 		return c, err
 	}
-	c.kept = dayOf(now.Add(-HoursKept))
+	c.kept, c.whole = KeptFrom(now), make(map[time.Time]bool)
 	if from.Before(prescient.EarliestDue) {
 		from = prescient.EarliestDue
 	}
@@ -87,6 +144,13 @@ func Compare(ctx context.Context, db prescient.DB, tables *store.Tables, from, b
 	}
 	for at := HourOf(from); at.Before(before) && err == nil; {
 		at, err = c.some(ctx, db, tables, at, before)
+	}
+	for i := range c.Differ {
+		if d := &c.Differ[i]; err == nil && d.grew() {
+			var can bool
+			can, err = c.canBeSummed(ctx, db, tables, d.Hour)
+			d.Outside = !can
+		}
 	}
 	return c, err
 }
@@ -123,7 +187,7 @@ func (c *Comparison) one(ctx context.Context, db prescient.DB, tables *store.Tab
 		c.Pruned++
 		return nil
 	case n != h.Ends, h.Lines != h.Ends && !h.Start.Before(c.kept):
-		c.Differ = append(c.Differ, Difference{h.Start, h.Ends, n, h.Lines})
+		c.Differ = append(c.Differ, Difference{Hour: h.Start, Summed: h.Ends, History: n, Lines: h.Lines})
 	}
 	c.Hours++
 	return nil
@@ -142,7 +206,7 @@ func (c *Comparison) missing(ctx context.Context, db prescient.DB, tables *store
 			return err
 		}
 		c.Hours++
-		c.Differ = append(c.Differ, Difference{hour, 0, n, 0})
+		c.Differ = append(c.Differ, Difference{Hour: hour, History: n})
 		at = hour.Add(time.Hour)
 	}
 	return nil
@@ -186,5 +250,16 @@ func Rebuildable(ctx context.Context, db prescient.DB, tables *store.Tables, fro
 	hours = slices.DeleteFunc(hours, func(h time.Time) bool {
 		return h.Before(c.Oldest) || slices.ContainsFunc(c.gone, h.Equal)
 	})
-	return Again(hours, c.Oldest, now), left, nil
+	var all []time.Time
+	for _, h := range hours {
+		switch can, err := c.canBeSummed(ctx, db, tables, h); {
+		case err != nil:
+			return nil, 0, err
+		case can:
+			all = append(all, h)
+		default:
+			left++
+		}
+	}
+	return Again(all, now), left, nil
 }

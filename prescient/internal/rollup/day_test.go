@@ -72,5 +72,49 @@ func TestWhatIsKeptIsNotReplacedByLess(t *testing.T) {
 		if r.roll(engine); ends() != 40 {
 			t.Errorf("a day of %d ends; want 40", ends())
 		}
+		// The end of 11:30 is in no sum of a day, and that shows as long as history has it.
+		c, err = Compare(t.Context(), r.As("operator", much), r.tables, time.Time{}, next)
+		r.Must(err)
+		if len(c.Differ) == 0 || !c.Differ[0].Hour.Equal(rig.At("11:00")) || slices.ContainsFunc(c.Differ, func(d Difference) bool { return !d.Outside }) {
+			t.Errorf("%+v", c.Differ)
+		}
+		_, left, err = Rebuildable(t.Context(), r.As("operator", much), r.tables, midnight, midnight.Add(24*time.Hour))
+		if r.Must(err); left != len(c.Differ) {
+			t.Errorf("%d hours are left alone; want %d", left, len(c.Differ))
+		}
+		r.balanced("day", midnight.AddDate(0, 0, -9), midnight.AddDate(0, 0, -8))
+	})
+}
+
+// What ends long before all else, or comes late to the first day of history, is summed up, though the hours of that time have no lines.
+func TestLateEndsAreInTheirDayHoweverOldItIs(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.someHours()
+		first := midnight.AddDate(0, 0, -200)
+		much := midnight.Add(HoursKept + 72*time.Hour)
+		for _, tt := range []struct {
+			about string
+			late  func()
+		}{
+			{"nothing is late", func() {}},
+			{"the first day of history", func() { r.end(rig.At("11:30"), "late", prescient.Done, nil) }},
+			{"long before", func() { r.end(first.Add(5*time.Hour), "early", prescient.Failed, nil) }},
+			{"one more of that day", func() { r.end(first.Add(7*time.Hour), "early", prescient.Done, nil) }},
+		} {
+			tt.late()
+			r.rollAt(much)
+			c, err := Compare(t.Context(), r.As("operator", much), r.tables, time.Time{}, much)
+			r.Must(err)
+			engine := New(r.As("worker", much), r.tables, "w")
+			engine.Redo(c.Again(much))
+			r.roll(engine)
+			r.balanced("day", first, midnight.Add(24*time.Hour))
+			for _, table := range []string{"stats", "stats_bucket", "stats_reason"} {
+				r.Exec("DELETE FROM p_" + table + " WHERE grain = 'hour'")
+			}
+			if c, err = Compare(t.Context(), r.As("operator", much), r.tables, time.Time{}, midnight.Add(24*time.Hour)); err != nil || len(c.Differ) > 0 {
+				t.Errorf("%s: %+v, %v", tt.about, c.Differ, err)
+			}
+		}
 	})
 }

@@ -15,6 +15,9 @@ const (
 // looks are when an hour is compared with history, after its end.
 var looks = []time.Duration{time.Hour, 6 * time.Hour, watched}
 
+// KeptFrom is from when on the lines of hours are there.
+func KeptFrom(now time.Time) time.Time { return dayOf(now.Add(-HoursKept)) }
+
 // HourOf is the start of the hour that a time lies in, dayOf that of its day: UTC.
 func HourOf(at time.Time) time.Time { return at.UTC().Truncate(time.Hour) }
 
@@ -76,18 +79,16 @@ func (s state) due() task {
 	return task{}
 }
 
-// Again are the hours to sum where some have changed, in their order. Of a day whose hours' lines may be gone all are summed, since the day is made
-// of them; that cannot be where history is gone of a part of it: oldest is the hour in which history begins.
-func Again(changed []time.Time, oldest, now time.Time) (hours []time.Time) {
-	kept := now.Add(-HoursKept)
+// Again are the hours to sum where some have changed, in their order. Of a day whose hours' lines are gone all are summed, since the day is made
+// of them.
+func Again(changed []time.Time, now time.Time) (hours []time.Time) {
 	var last time.Time
 	for _, hour := range changed {
 		of := dayOf(hour)
 		switch {
-		case !of.Before(kept):
+		case !of.Before(KeptFrom(now)):
 			hours = append(hours, hour)
-		case !of.After(dayOf(oldest)), of.Equal(last):
-		default:
+		case !of.Equal(last):
 			last = of
 			for n := range 24 {
 				hours = append(hours, of.Add(time.Duration(n)*time.Hour))

@@ -68,14 +68,11 @@ func TestADayIsMadeOnceItsHoursAre(t *testing.T) {
 func TestOfAnOldDayAllHoursAreSummedAgain(t *testing.T) {
 	t.Parallel()
 	old := noon.Add(-HoursKept - 48*time.Hour)
-	got := Again([]time.Time{old, old.Add(time.Hour), noon.Add(-48 * time.Hour)}, old.Add(-1000*time.Hour), noon)
+	got := Again([]time.Time{old, old.Add(time.Hour), noon.Add(-48 * time.Hour)}, noon)
 	if len(got) != 25 || !got[0].Equal(dayOf(old)) || !got[23].Equal(dayOf(old).Add(23*time.Hour)) || !got[24].Equal(noon.Add(-48*time.Hour)) {
 		t.Errorf("%v", got)
 	}
-	if got := Again([]time.Time{old}, old.Add(-time.Hour), noon); len(got) != 0 {
-		t.Errorf("history is gone of a part of that day: %v", got)
-	}
-	if got := Again([]time.Time{noon}, noon, noon); fmt.Sprint(got) != fmt.Sprint([]time.Time{noon}) || !slices.IsSortedFunc(got, time.Time.Compare) {
+	if got := Again([]time.Time{noon}, noon); fmt.Sprint(got) != fmt.Sprint([]time.Time{noon}) || !slices.IsSortedFunc(got, time.Time.Compare) {
 		t.Errorf("%v", got)
 	}
 }

@@ -84,7 +84,7 @@ func TestWhatIsCommittedLateIsSummed(t *testing.T) {
 		late()
 		r.rollAt(next.Add(48 * time.Hour))
 		c, err := Compare(t.Context(), r.As("operator", time.Time{}), r.tables, midnight, rig.At("14:00"))
-		if r.Must(err); len(c.Differ) != 1 || c.Differ[0] != (Difference{rig.At("12:00"), 4, 5, 4}) || c.Pruned != 0 || c.Hours != 14 {
+		if r.Must(err); len(c.Differ) != 1 || c.Differ[0] != (Difference{Hour: rig.At("12:00"), Summed: 4, History: 5, Lines: 4}) || c.Pruned != 0 || c.Hours != 14 {
 			t.Errorf("%+v", c)
 		}
 		engine := New(r.As("worker", next.Add(48*time.Hour)), r.tables, "w")
