@@ -115,18 +115,18 @@ type TxBatchFunc func(ctx context.Context, tx *sqlx.Tx, batch *Batch) error
 
 // RegisterBatch adds a job_exec that takes all due rows of a batch in one call. Its errors are those of Register.
 func (r *Registry) RegisterBatch(name string, fn BatchFunc, guards Guards) error {
-	return r.register(name, registered{fn, guards}, fn == nil)
+	return r.register(name, registered{handler: fn, guards: guards}, fn == nil)
 }
 
 // RegisterTx adds a job_exec whose effects commit with the row's end. Its errors are those of Register.
 func (r *Registry) RegisterTx(name string, fn TxFunc, guards Guards) error {
-	return r.register(name, registered{fn, guards}, fn == nil)
+	return r.register(name, registered{handler: fn, guards: guards}, fn == nil)
 }
 
 // RegisterTxBatch adds a job_exec that takes many due rows in one call, whose effects commit with the rows' ends. Its
 // errors are those of Register.
 func (r *Registry) RegisterTxBatch(name string, fn TxBatchFunc, guards Guards) error {
-	return r.register(name, registered{fn, guards}, fn == nil)
+	return r.register(name, registered{handler: fn, guards: guards}, fn == nil)
 }
 
 // Typed returns a job_exec that gets its payload decoded into a T. A payload that is absent or does not fit is an error

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 )
 
 // Registry maps the names of job_execs to the functions that do them; the zero value is an empty one. Fill it at start,
@@ -16,6 +17,29 @@ type Registry struct {
 type registered struct {
 	handler Handler
 	guards  Guards
+	long    *Long
+}
+
+// Long are the limits of a job_exec whose checks are long runs. They hold for the runs; the guards in the registry are those of their start.
+type Long struct {
+	Guards Guards // their Timeout is 0 for no bound
+	Lease  time.Duration
+	Pool   string // empty for that of all agents
+}
+
+// SetLong says that the checks of a registered job_exec are long runs: package longrun does.
+func (r *Registry) SetLong(name string, limits Long) {
+	exec := r.execs[name]
+	exec.long = &limits
+	r.execs[name] = exec
+}
+
+// LongOf returns the limits of a job_exec whose checks are long runs; nil for another.
+func (r *Registry) LongOf(name string) *Long {
+	if r == nil {
+		return nil
+	}
+	return r.execs[name].long
 }
 
 // NewRegistry returns an empty registry.
@@ -24,7 +48,7 @@ func NewRegistry() *Registry { return new(Registry) }
 // Register adds a job_exec. Zero Guards mean the worker's. The error wraps ErrInvalid: the name is no identifier or
 // too long, or is registered already, fn is nil, or a guard is out of range.
 func (r *Registry) Register(name string, fn Func, guards Guards) error {
-	return r.register(name, registered{fn, guards}, fn == nil)
+	return r.register(name, registered{handler: fn, guards: guards}, fn == nil)
 }
 
 func (r *Registry) register(name string, exec registered, empty bool) error {

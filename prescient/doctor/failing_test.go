@@ -51,5 +51,14 @@ func TestADoctorNamesJobExecsThatWorkersHaveInTwoWays(t *testing.T) {
 		wantFinding(t, r.examine(rig.At("14:45"), Options{}), "execs", SeverityWarn, "the job_exec check in 2 ways, since 2026-11-20T13:30:00Z", "first", "second")
 		r.RunAt(rig.At("15:30"), two, worker.Options{Name: "second"})
 		wantFinding(t, r.examine(rig.At("16:00"), Options{}), "execs", SeverityOK)
+		// So it is with limits that long runs alone have.
+		one, two = rig.Registry("export", rig.NothingToDo, prescient.Guards{}), rig.Registry("export", rig.NothingToDo, prescient.Guards{})
+		one.SetLong("export", prescient.Long{Lease: time.Minute})
+		two.SetLong("export", prescient.Long{Lease: time.Hour})
+		for _, at := range []string{"18:00", "19:00"} {
+			r.RunAt(rig.At(at), one, worker.Options{Name: "first"})
+			r.RunAt(rig.At(at), two, worker.Options{Name: "second"})
+		}
+		wantFinding(t, r.examine(rig.At("19:15"), Options{}), "execs", SeverityWarn, "the job_exec export in 2 ways")
 	})
 }

@@ -98,6 +98,7 @@ func (r *Runner) register(registry *prescient.Registry, pool, name string, fn Fu
 	e := &exec{Runner: r, name: name, fn: fn, guards: guards, pool: pool, onEnd: onEnd}
 	err := registry.RegisterTxBatch(name, e.meet, prescient.Guards{Timeout: startTimeout, Endless: true, Concurrency: startCalls, SLA: guards.SLA})
 	if err == nil && r != nil {
+		registry.SetLong(name, prescient.Long{Guards: guards, Lease: r.options.Lease, Pool: pool})
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.execs[name] = e

@@ -27,21 +27,33 @@ type guards struct {
 	Endless      bool  `json:"endless"`
 	Concurrency  int   `json:"concurrency"`
 	SLA          int64 `json:"sla_ms"`
+	Long         *long `json:"long,omitempty"`
+}
+
+// long is what long runs have beside guards, which are theirs; but for the concurrency, which is that of their starts.
+type long struct {
+	Lease int64  `json:"lease_ms"`
+	Pool  string `json:"pool"`
 }
 
 // Of returns the job_execs of a registry, for a worker with some guards.
 func Of(registry *prescient.Registry, worker prescient.Guards) []Exec {
 	var list []Exec
 	for _, name := range registry.Names() {
-		g := registry.GuardsOf(name, worker.Or(prescient.DefaultGuards()))
-		list = append(list, newExec(name, formOf(registry.Handler(name)), g))
+		list = append(list, newExec(name, formOf(registry.Handler(name)), registry.GuardsOf(name, worker.Or(prescient.DefaultGuards())), registry.LongOf(name)))
 	}
 	return list
 }
 
-func newExec(name, form string, g prescient.Guards) Exec {
+func newExec(name, form string, g prescient.Guards, runs *prescient.Long) Exec {
+	var more *long
+	if runs != nil {
+		starts := g.Concurrency
+		g, more = runs.Guards, &long{runs.Lease.Milliseconds(), runs.Pool}
+		g.Concurrency = starts
+	}
 	text, err := json.Marshal(guards{Timeout: g.Timeout.Milliseconds(), MaxChecks: g.MaxChecks, MaxErrors: g.MaxErrors, RetryWithin: g.RetryWithin.Milliseconds(), Horizon: g.Horizon.Milliseconds(),
-		ExpiresAfter: g.ExpiresAfter.Milliseconds(), Endless: g.Endless, Concurrency: g.Concurrency, SLA: g.SLA.Milliseconds()})
+		ExpiresAfter: g.ExpiresAfter.Milliseconds(), Endless: g.Endless, Concurrency: g.Concurrency, SLA: g.SLA.Milliseconds(), Long: more})
 	if err != nil {
 		panic(fmt.Sprintf("guards that are no JSON: %v", err)) // numbers always are
 	}
