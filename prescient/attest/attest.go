@@ -181,11 +181,3 @@ func (a *attest) settle(ctx context.Context) error {
 	}
 	return nil
 }
-
-// clock asks the database for its time.
-func (a *attest) clock(ctx context.Context) (now time.Time, err error) {
-	if err := store.QueryRow(ctx, a.db, []any{&now}, "SELECT UTC_TIMESTAMP(6)"); err != nil {
-		return now, fmt.Errorf("asking for the time: %w", err)
-	}
-	return now.UTC(), nil
-}

@@ -76,7 +76,7 @@ func (a *attest) compare(ctx context.Context) error {
 	}
 	defer func() { ends.Read = a.history.read }()
 	if ends.Whole {
-		now, err := a.clock(ctx)
+		now, err := a.tables.ReadClock(ctx, a.db)
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (a *attest) again(ctx context.Context, list []time.Time) (differ []Differen
 	if err != nil {
 		return nil, err
 	}
-	now, err := a.clock(ctx)
+	now, err := a.tables.ReadClock(ctx, a.db)
 	if err != nil {
 		return nil, err
 	}

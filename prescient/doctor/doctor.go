@@ -88,8 +88,8 @@ func (d *doctor) open(ctx context.Context) error {
 		return err
 	}
 	before := time.Now()
-	if err := store.QueryRow(ctx, d.db, []any{&d.now}, "SELECT UTC_TIMESTAMP(6)"); err != nil {
-		return fmt.Errorf("asking for the time: %w", err)
+	if d.now, err = d.tables.ReadClock(ctx, d.db); err != nil {
+		return err
 	}
 	d.trip = time.Since(before)
 	d.skew = d.now.Sub(before.Add(d.trip / 2))

@@ -46,9 +46,9 @@ func Slow(ctx context.Context, db *sqlx.DB, prefix string, dialect text.Dialect)
 	if err != nil {
 		return SlowerReport{}, err
 	}
-	var now time.Time
-	if err := store.QueryRow(ctx, db, []any{&now}, "SELECT UTC_TIMESTAMP(6)"); err != nil {
-		return SlowerReport{}, fmt.Errorf("asking for the time: %w", err)
+	now, err := t.ReadClock(ctx, db)
+	if err != nil {
+		return SlowerReport{}, err
 	}
 	return SlowBy(ctx, db, t.Stmt, now)
 }

@@ -3,7 +3,6 @@ package status
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -65,8 +64,8 @@ func Look(ctx context.Context, db *sqlx.DB, options doctor.Options) (Report, err
 		return Report{}, err
 	}
 	r := Report{Resolution: tables.Grid.Resolution(), Findings: []Finding{}, Unseen: []Finding{}}
-	if err := store.QueryRow(ctx, db, []any{&r.At}, "SELECT UTC_TIMESTAMP(6)"); err != nil {
-		return Report{}, fmt.Errorf("asking for the time: %w", err)
+	if r.At, err = tables.ReadClock(ctx, db); err != nil {
+		return Report{}, err
 	}
 	l := looker{db: db, tables: &tables, options: options, report: &r}
 	for _, read := range []func(context.Context) error{l.agents, l.backlog, l.fails, l.paused, l.pools, l.topics, l.next} {

@@ -23,9 +23,9 @@ func (w *Worker) slack() time.Duration {
 func (w *Worker) Backlog(ctx context.Context) (oldest time.Time, age time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, w.send.Timeout)
 	defer cancel()
-	var now time.Time
-	if err := w.send.DB.GetContext(ctx, &now, "SELECT UTC_TIMESTAMP(6)"); err != nil {
-		return oldest, 0, fmt.Errorf("reading the clock: %w", err)
+	now, err := w.tables.ReadClock(ctx, w.send.DB)
+	if err != nil {
+		return oldest, 0, err
 	}
 	var slots []time.Time
 	if err := w.send.DB.SelectContext(ctx, &slots, w.tables.Stmt.Get("sweep/overdue"), prescient.EarliestDue, now, 1); err != nil {

@@ -1,9 +1,12 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
+
+	"prescient/prescient"
 )
 
 // Clock tells the database's time between two answers of the server: the time that it told last plus what has elapsed since, by the
@@ -18,6 +21,14 @@ func ClockAt(told time.Time) Clock { return Clock{Told: told.UTC(), At: time.Now
 
 // Now returns the database's time.
 func (c Clock) Now() time.Time { return c.Told.Add(time.Since(c.At)) }
+
+// ReadClock asks for the time by the database's clock.
+func (t *Tables) ReadClock(ctx context.Context, db prescient.DB) (now time.Time, err error) {
+	if err := QueryRow(ctx, db, []any{&now}, t.Stmt.Get("list/now")); err != nil {
+		return now, fmt.Errorf("asking for the time: %w", err)
+	}
+	return now.UTC(), nil
+}
 
 // When returns the database's time of a moment here.
 func (c Clock) When(here time.Time) time.Time { return c.Told.Add(here.Sub(c.At)) }
