@@ -111,6 +111,9 @@ func printPruned(cmd *cobra.Command, prog *program.Program, report prune.Report,
 	if report.StatsRows > 0 {
 		p.Say("deleted %d rows of sums of hours and days", report.StatsRows)
 	}
+	if report.StatsLeft {
+		p.Say("left old sums to the next prune, since another process sums up")
+	}
 	if report.RunLogRows > 0 {
 		p.Say("deleted %d rows of the logs of jobs", report.RunLogRows)
 	}

@@ -88,6 +88,8 @@ type Report struct {
 	UnsummedFrom *time.Time `json:"unsummed_from,omitempty"`
 	// StatsRows is how many old rows of the sums were deleted.
 	StatsRows int `json:"stats_rows,omitempty"`
+	// StatsLeft says that another process summed up all the while, so that old rows of the sums are left to the next prune.
+	StatsLeft bool `json:"stats_left,omitempty"`
 	// AuditRows is how many entries of the audit were deleted, AuditCutoff the time before which they may go; nil where all are kept.
 	AuditRows   int        `json:"audit_rows,omitempty"`
 	AuditCutoff *time.Time `json:"audit_cutoff,omitempty"`

@@ -61,9 +61,9 @@ func run(ctx context.Context, db *sqlx.DB, options Options, do func(p *pruner, n
 		return p.report, fmt.Errorf("locking out prunes on other nodes: %w", err)
 	}
 	defer unlock()
-	var now time.Time
-	if err := conn.QueryRowxContext(ctx, "SELECT UTC_TIMESTAMP(6)").Scan(&now); err != nil {
-		return p.report, fmt.Errorf("reading the database's clock: %w", err)
+	now, err := p.tables.ReadClock(ctx, conn)
+	if err != nil {
+		return p.report, err
 	}
 	err = do(p, now)
 	return p.report, err
@@ -115,8 +115,15 @@ func (p *pruner) leave(ctx context.Context, err error) error {
 
 // deleteAll deletes what is older than the cutoff, batch by batch. It leaves a batch of which somebody has rows locked, and what is behind it.
 func (p *pruner) deleteAll(ctx context.Context, statement string, cutoff time.Time, deleted *int) error {
+	return p.deleteBy(ctx, func(ctx context.Context) (int, error) {
+		return store.Affected(ctx, p.conn, statement, cutoff, pruneBatch)
+	}, deleted)
+}
+
+// deleteBy is deleteAll by what deletes a batch.
+func (p *pruner) deleteBy(ctx context.Context, batch func(ctx context.Context) (int, error), deleted *int) error {
 	for {
-		n, err := p.delete(ctx, statement, cutoff, pruneBatch)
+		n, err := p.delete(ctx, batch)
 		if err != nil {
 			return p.leave(ctx, fmt.Errorf("deleting what is old: %w", err))
 		}
@@ -130,10 +137,10 @@ func (p *pruner) deleteAll(ctx context.Context, statement string, cutoff time.Ti
 	}
 }
 
-// delete runs a statement that deletes a batch, and may be repeated.
-func (p *pruner) delete(ctx context.Context, statement string, args ...any) (n int, err error) {
+// delete deletes a batch, which may be repeated.
+func (p *pruner) delete(ctx context.Context, batch func(ctx context.Context) (int, error)) (n int, err error) {
 	err = p.retryFor(ctx, min(rowPatience, p.options.Patience), "deleting", func(ctx context.Context) error {
-		n, err = store.Affected(ctx, p.conn, statement, args...)
+		n, err = batch(ctx)
 		return err
 	})
 	return n, err

@@ -2,10 +2,13 @@ package prune
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/duty"
 	"prescient/prescient/internal/rollup"
+	"prescient/prescient/internal/store"
 )
 
 const (
@@ -63,8 +66,48 @@ func (p *pruner) sumFirst(ctx context.Context, now, cutoff time.Time) (before ti
 	return cutoff, nil
 }
 
-// pruneStats deletes the sums of hours that are in their days, and those of days, when they are old.
+// statsTerm is how long the lease of the duty is.
+const statsTerm = 2 * time.Minute
+
+// pruneStats deletes the sums of hours that are in their days, and those of days, when they are old. It has the duty for that: nobody makes a day
+// of hours of which a part has gone.
 func (p *pruner) pruneStats(ctx context.Context, now time.Time) error {
+	held, err := p.takeRollup(ctx)
+	if err != nil {
+		return p.leave(ctx, err)
+	}
+	if held != nil {
+		err = p.deleteStats(ctx, now, held)
+		err = errors.Join(err, held.Release(ctx))
+	}
+	if held == nil || errors.Is(err, duty.ErrLost) {
+		p.report.StatsLeft = true
+		return nil
+	}
+	return err
+}
+
+// takeRollup takes the duty rollup; nil where another has it for long.
+func (p *pruner) takeRollup(ctx context.Context) (held *duty.Held, err error) {
+	patience := min(rowPatience, p.options.Patience)
+	for until := time.Now().Add(patience); ; {
+		err = p.retryFor(ctx, patience, "taking the duty of summing up", func(ctx context.Context) (err error) {
+			held, err = duty.Try(ctx, p.conn, &p.tables, duty.Rollup, "prune", statsTerm)
+			return err
+		})
+		if err != nil || held != nil || time.Now().After(until) {
+			return held, err
+		}
+		if err := store.Sleep(ctx, rowPatience/50); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (p *pruner) deleteStats(ctx context.Context, now time.Time, held *duty.Held) error {
+	deleteAll := func(statement string, before time.Time) error {
+		return p.deleteBy(ctx, func(ctx context.Context) (int, error) { return p.deleteFenced(ctx, held, statement, before) }, &p.report.StatsRows)
+	}
 	var state struct {
 		First   *time.Time `db:"first_end"`
 		Undayed *time.Time `db:"undayed"`
@@ -82,7 +125,7 @@ func (p *pruner) pruneStats(ctx context.Context, now time.Time) error {
 	days := now.Add(-p.options.KeepStats).Truncate(24 * time.Hour)
 	for _, table := range []string{"stats", "stats_bucket", "stats_reason"} {
 		for grain, before := range map[string]time.Time{"hour": hours, "day": days} {
-			if err := p.deleteAll(ctx, p.tables.Fill("prune/stats", "{table}", table, "{grain}", grain), before, &p.report.StatsRows); err != nil {
+			if err := deleteAll(p.tables.Fill("prune/stats", "{table}", table, "{grain}", grain), before); err != nil {
 				return err
 			}
 		}
@@ -90,5 +133,23 @@ func (p *pruner) pruneStats(ctx context.Context, now time.Time) error {
 	if state.First != nil && state.First.Before(hours) { // what is known of an hour is needed as long as there is history of it
 		hours = rollup.HourOf(*state.First)
 	}
-	return p.deleteAll(ctx, p.tables.Stmt.Get("prune/stats_hours"), hours, &p.report.StatsRows)
+	return deleteAll(p.tables.Stmt.Get("prune/stats_hours"), hours)
+}
+
+// deleteFenced deletes a batch of the sums, behind the fence of the duty.
+func (p *pruner) deleteFenced(ctx context.Context, held *duty.Held, statement string, before time.Time) (n int, err error) {
+	if err := held.Keep(ctx); err != nil {
+		return 0, err
+	}
+	tx, err := p.conn.BeginTxx(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	if err = held.Fence(ctx, tx); err == nil {
+		n, err = store.Affected(ctx, tx, statement, before, pruneBatch)
+	}
+	if err != nil {
+		return 0, errors.Join(err, store.Rollback(tx.Tx))
+	}
+	return n, tx.Commit()
 }

@@ -46,6 +46,26 @@ func TestWhatPruneDropsIsSummedUpBefore(t *testing.T) {
 	})
 }
 
+// Whoever makes a day of its hours has all of them: prune deletes none meanwhile.
+func TestPruneDeletesNoSumsWhileAnotherSumsUp(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.keepPartitions(rig.Day.AddDate(0, 0, -100), Options{})
+		r.end(99, "of a day")
+		r.prune(rig.At("10:05").AddDate(0, 0, -20), Options{Keep: 30 * days, TrustClock: true}) // its hour is not old yet
+		another, err := duty.Try(t.Context(), r.Pool(rig.At("10:05")), r.Tables(), duty.Rollup, "another", time.Minute)
+		r.Must(err)
+		report := r.prune(rig.At("10:05"), Options{Keep: 30 * days, TrustClock: true, Patience: 100 * time.Millisecond})
+		if report.StatsRows != 0 || !report.StatsLeft || r.sums("hour") != 1 {
+			t.Errorf("%d ends of hours, %+v", r.sums("hour"), report)
+		}
+		r.Must(another.Release(t.Context()))
+		report = r.prune(rig.At("10:05"), Options{Keep: 30 * days, TrustClock: true})
+		if report.StatsRows == 0 || report.StatsLeft || r.sums("hour") != 0 || r.sums("day") != 1 || r.Count("SELECT COUNT(*) FROM p_duty WHERE allocated_until IS NULL") != 1 {
+			t.Errorf("%d ends of hours, %+v", r.sums("hour"), report)
+		}
+	})
+}
+
 func TestPruneDropsNothingThatIsNotSummedUp(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.keepPartitions(rig.Day.AddDate(0, 0, -100), Options{})
