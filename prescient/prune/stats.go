@@ -21,6 +21,16 @@ const (
 // sumFirst sums up what is about to go, and returns the time before which all of it is: what ended later stays. With an error
 // all stays.
 func (p *pruner) sumFirst(ctx context.Context, now, cutoff time.Time) (before time.Time, err error) {
+	before = prescient.EarliestDue
+	err = p.awake(ctx, func(ctx context.Context) error {
+		before, err = p.sumUp(ctx, now, cutoff)
+		return err
+	})
+	return before, err
+}
+
+// sumUp is sumFirst, on other connections.
+func (p *pruner) sumUp(ctx context.Context, now, cutoff time.Time) (before time.Time, err error) {
 	engine := rollup.New(p.db, &p.tables, "prune")
 	defer func() {
 		if closing := engine.Close(ctx); err == nil {

@@ -2,12 +2,20 @@ package prune
 
 import (
 	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"prescient/prescient"
+	"prescient/prescient/connect"
 	"prescient/prescient/internal/duty"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
+	"prescient/scripts/chaos/wire"
 )
 
 const days = 24 * time.Hour
@@ -62,6 +70,30 @@ func TestPruneDeletesNoSumsWhileAnotherSumsUp(t *testing.T) {
 		report = r.prune(rig.At("10:05"), Options{Keep: 30 * days, TrustClock: true})
 		if report.StatsRows == 0 || report.StatsLeft || r.sums("hour") != 0 || r.sums("day") != 1 || r.Count("SELECT COUNT(*) FROM p_duty WHERE allocated_until IS NULL") != 1 {
 			t.Errorf("%d ends of hours, %+v", r.sums("hour"), report)
+		}
+	})
+}
+
+// Summing up may take longer than a connection may idle. That which locks out other prunes is kept meanwhile.
+func TestPruneKeepsItsConnectionWhileItSumsUp(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		const idles = time.Second
+		plan, err := wire.NewPlan(fmt.Sprintf(`[{"Match": "FROM p_stats_hour hours", "Nth": 1, "Do": "delay", "Wait": %d}]`, 3*idles), 1)
+		r.Must(err)
+		var delayed atomic.Int32
+		plan.Tell = func(string, string, time.Duration) { delayed.Add(1) }
+		network := "slow-" + r.D.Name
+		mysql.RegisterDialContext(network, plan.Dial)
+		t.Cleanup(func() { mysql.DeregisterDialContext(network) })
+		dsn := servertest.WithParams(r.Account("owner"), rig.FixedClock(rig.At("10:05")))
+		db, err := connect.Open(strings.Replace(dsn, "@tcp(", "@"+network+"(", 1), 2*idles)
+		r.Must(err)
+		t.Cleanup(func() { _ = db.Close() })
+		r.keepPartitions(rig.Day.AddDate(0, 0, -100), Options{})
+		r.end(60, "of a day")
+		report, err := Run(t.Context(), db, Options{Prefix: "p_", Keep: 30 * days, TrustClock: true})
+		if err != nil || delayed.Load() != 1 || r.Count("SELECT COUNT(*) FROM p_job_history") != 0 || r.sums("day") != 1 {
+			t.Errorf("%d delays, %v, %+v", delayed.Load(), err, report)
 		}
 	})
 }
