@@ -91,7 +91,6 @@ func rescheduleMany(c *Client, f *rig.Filled, n int) string {
 
 func listStatements(f *rig.Filled) []rig.Explained {
 	return []rig.Explained{
-		{Statement: "list/now", Query: f.Tables.Stmt.Get("list/now"), Args: nil, Reached: nil},
 		{Statement: "list/config", Query: f.Tables.Stmt.Get("list/config"), Args: nil, Reached: map[string]string{"p_slot_config": rig.ByConfig}},
 		{Statement: "list/load", Query: f.Tables.Stmt.Get("list/load"), Args: []any{f.Slots[1], f.Slots[9], 100}, Reached: map[string]string{"p_future_job": rig.BySlot}},
 	}

@@ -24,7 +24,7 @@ func (c Clock) Now() time.Time { return c.Told.Add(time.Since(c.At)) }
 
 // ReadClock asks for the time by the database's clock.
 func (t *Tables) ReadClock(ctx context.Context, db prescient.DB) (now time.Time, err error) {
-	if err := QueryRow(ctx, db, []any{&now}, t.Stmt.Get("list/now")); err != nil {
+	if err := QueryRow(ctx, db, []any{&now}, t.Stmt.Get("operate/now")); err != nil {
 		return now, fmt.Errorf("asking for the time: %w", err)
 	}
 	return now.UTC(), nil
