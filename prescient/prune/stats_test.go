@@ -78,7 +78,7 @@ func TestPruneDeletesNoSumsWhileAnotherSumsUp(t *testing.T) {
 func TestPruneKeepsItsConnectionWhileItSumsUp(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		const idles = time.Second
-		plan, err := wire.NewPlan(fmt.Sprintf(`[{"Match": "FROM p_stats_hour hours", "Nth": 1, "Do": "delay", "Wait": %d}]`, 3*idles), 1)
+		plan, err := wire.NewPlan(fmt.Sprintf(`[{"Match": "COALESCE(lateness_ms, 0)", "Nth": 1, "After": true, "Do": "delay", "Wait": %d}]`, 3*idles), 1)
 		r.Must(err)
 		var delayed atomic.Int32
 		plan.Tell = func(string, string, time.Duration) { delayed.Add(1) }
