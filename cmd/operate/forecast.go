@@ -25,10 +25,10 @@ func Forecast(prog *program.Program) *cobra.Command {
 		Short:      "Show what the slots and days to come are to do, and whether they end in time",
 		Long: `Shows how many checks are pending for each of the next slots, or with --days for each of the next days, what schedules are yet to fire, and when
 the last call of a slot is to start and end. One process of work, run or sweep makes the forecast each minute; the heading says when. Empty slots
-are left out. Of later days the busiest slot is there where it does not end in time.
+are left out. Of later days the busiest slots are there that do not end in time.
 
 counted says how: exact; sample, by a share of the keys, which is off by at most what low and high say, 19 times of 20; optimiser, an estimate
-of the server's, mostly within a factor of 2; least, that there are more. come back are checks that are to move or to be retried, at the rate of
+of the server's where the sample has too few, mostly within a factor of 2; least, that there are more. come back are checks that are to move or to be retried, at the rate of
 the last day: they are not among those of later slots. occurrences are those of schedules that are not pending yet; of more than 500 schedules
 the first 500 stand for all. What apps are to insert is not in it.
 

@@ -40,6 +40,7 @@ type keyed struct {
 	slot    time.Time // where several are read
 	key     prescient.Key
 	jobExec string
+	off     float64 // standard error of that name, where it is a guess
 }
 
 // entityBytes of a key are the hash of its entity: the checks of one entity lie together.
@@ -49,33 +50,66 @@ const entityBytes = 12
 // key says which share of all keys was seen. Entities are spread evenly over the keys, so what was seen of n entities is off by 1/√n of it, where
 // each has one check; where some have more, by more. Where the rows end before their last entity does, nobody knows how many that has: then it
 // is counted as what was seen of it, and the rest as the least that is likely.
-func inSlot(rows []keyed, most int) counted {
+func inSlot(rows []keyed, most int) counted { return seenOf(rows, most, allKeys).count() }
+
+// seen are rows of a part of the keys, in the order of these.
+type seen struct {
+	rows  []keyed // to the end of an entity
+	share float64 // of the part; 1 where that has no more
+	last  []keyed // of an entity that goes on
+}
+
+// seenOf divides the first rows of a part of the keys.
+func seenOf(rows []keyed, most int, of part) seen {
 	if len(rows) <= most {
-		return inShare(rows, 1, Exact)
+		return seen{rows: rows, share: 1}
 	}
 	for most > 0 && most < len(rows) && entity(rows[most-1]) == entity(rows[most]) {
 		most++
 	}
 	if most < len(rows) {
-		return inShare(rows[:most], shareBefore(rows, most), Sampled)
+		return seen{rows: rows[:most], share: of.before(rows, most)}
 	}
 	begun := len(rows) - 1
 	for begun > 0 && entity(rows[begun-1]) == entity(rows[begun]) {
 		begun--
 	}
-	seen, c := inShare(rows, 1, Exact), inShare(rows[:begun], shareBefore(rows, begun), AtLeast)
-	last := inShare(rows[begun:], 1, Exact)
-	least := func(of, last, seen count) count { return count{n: max(of.n-2*of.sigma+last.n, seen.n)} }
-	c.all = least(c.all, last.all, seen.all)
-	for name, of := range seen.execs {
-		c.execs[name] = least(c.execs[name], last.execs[name], of)
+	return seen{rows: rows[:begun], share: of.before(rows, begun), last: rows[begun:]}
+}
+
+// count counts what the part has.
+func (s seen) count() counted {
+	switch {
+	case len(s.last) > 0:
+	case s.share == 1:
+		return inShare(s.rows, 1, Exact)
+	default:
+		return inShare(s.rows, s.share, Sampled)
+	}
+	c, last := inShare(s.rows, s.share, AtLeast), inShare(s.last, 1, Exact)
+	least := func(of, last, seen count) count { return count{n: max(of.n-2*of.sigma+last.n, seen.n+last.n)} }
+	all := inShare(s.rows, 1, Exact)
+	c.all = least(c.all, last.all, all.all)
+	for name := range last.execs {
+		c.execs[name] = c.execs[name] // it may be of the last alone
+	}
+	for name, of := range c.execs {
+		c.execs[name] = least(of, last.execs[name], all.execs[name])
 	}
 	return c
 }
 
-// shareBefore is the share of all keys before a row.
-func shareBefore(rows []keyed, n int) float64 {
-	return max(place(rows[n].key), float64(max(n, 1))/mostRows)
+// part is a part of the keys, as they lie among all.
+type part struct{ from, width float64 }
+
+var allKeys = part{0, 1}
+
+// almostAll is a share that is not all.
+const almostAll = 1 - 1e-9
+
+// before is the share of it before a row.
+func (p part) before(rows []keyed, n int) float64 {
+	return min(max((place(rows[n].key)-p.from)/p.width, float64(max(n, 1))/mostRows), almostAll)
 }
 
 // inShare counts by the rows that a share of the keys has.
@@ -106,6 +140,25 @@ func inShare(rows []keyed, share float64, how How) counted {
 		c.execs[name] = scaled(of)
 	}
 	return c
+}
+
+// add counts another part of the keys with it.
+func (c *counted) add(of counted) {
+	c.how = worse(c.how, of.how)
+	c.all = c.all.plus(of.all)
+	for name, n := range of.execs {
+		c.execs[name] = c.execs[name].plus(n)
+	}
+}
+
+func (c count) plus(of count) count {
+	return count{n: min(c.n+of.n, mostRows), sigma: math.Hypot(c.sigma, of.sigma)}
+}
+
+// worse is the one of two ways that says less.
+func worse(a, b How) How {
+	ways := []How{Exact, Sampled, Estimated, AtLeast}
+	return ways[max(slices.Index(ways, a), slices.Index(ways, b))]
 }
 
 // entity is the part of a row's key that is its entity's.
@@ -140,14 +193,14 @@ func divided(names []string, n float64, how How) counted {
 	return c
 }
 
-// part is what a slot or day is to do.
-type part struct {
+// demand is what a slot or day is to do.
+type demand struct {
 	counted
 	occurrences map[string]float64
 }
 
 // calls are how many calls it has, by job_exec.
-func (p part) calls() map[string]float64 {
+func (p demand) calls() map[string]float64 {
 	calls := make(map[string]float64, len(p.execs))
 	for name, c := range p.execs {
 		calls[name] += c.n
@@ -160,7 +213,7 @@ func (p part) calls() map[string]float64 {
 
 // lines are those of its job_execs, the busiest first, which are told apart. An app may write names that are none: the server pads keys, and one
 // name may be that of the rest. These are among the rest.
-func (p part) lines(execs map[string]exec) []Line {
+func (p demand) lines(execs map[string]exec) []Line {
 	calls := p.calls()
 	names := slices.SortedFunc(maps.Keys(calls), func(a, b string) int { return cmp.Or(cmp.Compare(calls[b], calls[a]), cmp.Compare(a, b)) })
 	var lines []Line
@@ -179,6 +232,6 @@ func (p part) lines(execs map[string]exec) []Line {
 	return lines
 }
 
-func (p part) line(name string, c count, repeats, occurrences float64) Line {
+func (p demand) line(name string, c count, repeats, occurrences float64) Line {
 	return Line{JobExec: name, Due: c.due(), Low: c.low(), High: c.high(), Repeats: rounded(repeats), Occurrences: rounded(occurrences), How: p.how}
 }

@@ -104,7 +104,7 @@ func TestKeysThatAreNoHashesMakeNoWildNumbers(t *testing.T) {
 		rows[i] = keyed{key: prescient.Key{11: byte(i)}, jobExec: fmt.Sprint("exec", i)}
 	}
 	c := inSlot(rows, 25)
-	p := part{counted: c}
+	p := demand{counted: c}
 	lines := p.lines(nil)
 	if c.all.due() > mostRows || c.all.high() > mostRows || c.all.low() < 0 || len(lines) != maxExecs+1 || lines[maxExecs].JobExec != tally.Other {
 		t.Errorf("%+v, %d lines", c.all, len(lines))
@@ -112,7 +112,7 @@ func TestKeysThatAreNoHashesMakeNoWildNumbers(t *testing.T) {
 }
 
 func TestTheRestOfManyJobExecsIsOneLine(t *testing.T) {
-	p := part{counted: divided(nil, 0, Exact), occurrences: map[string]float64{"late": 7}}
+	p := demand{counted: divided(nil, 0, Exact), occurrences: map[string]float64{"late": 7}}
 	for i := range 25 {
 		p.execs[fmt.Sprintf("exec%02d", i)] = count{n: float64(100 - i), sigma: 1}
 	}
@@ -134,7 +134,7 @@ func TestAnEstimateIsDividedAsASampleIs(t *testing.T) {
 }
 
 func TestNamesThatAreNoneAreAmongTheRest(t *testing.T) {
-	p := part{counted: divided([]string{"a", "a", "a", "a ", "(other)", "", "b"}, 7, Exact)}
+	p := demand{counted: divided([]string{"a", "a", "a", "a ", "(other)", "", "b"}, 7, Exact)}
 	want := []Line{{JobExec: "a", Due: 3, Low: 3, High: 3, How: Exact}, {JobExec: "b", Due: 1, Low: 1, High: 1, How: Exact}, {JobExec: tally.Other, Due: 3, Low: 3, High: 3, How: Exact}}
 	if lines := p.lines(nil); !slices.Equal(lines, want) {
 		t.Errorf("%+v; want %+v", lines, want)

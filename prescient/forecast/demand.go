@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"prescient/prescient"
@@ -9,19 +10,17 @@ import (
 	"prescient/slots"
 )
 
-// How much is read of what is pending. All in all a forecast reads 20,000 rows at most, whatever apps have written.
+// How much is read of what is pending. All in all a forecast reads 36,000 entries at most, whatever apps have written.
 const (
 	slotsAhead = 6 // hours
 	mostSlots  = 120
 	leastSlots = 2
+	days       = 31
+	firstRows  = 1_000 // of all: where there are no more, everything is exact
 	slotRows   = 6_000 // of the slots that are told one by one
 	mostOfOne  = 1_000 // of one of these
-	days       = 31
-	dayRows    = 100 // of a day
-	dayProbes  = 4   // places of a day with more rows at which some are read
-	probeRows  = 20  // at each
-	peakRows   = 100 // of the busiest slot of a day
-	estimates  = 500 // that the optimiser is asked for
+	dayProbes  = 4     // places of a day that is estimated at which some rows are read
+	probeRows  = 20    // at each
 )
 
 // waitsFor is for how long before now what is due is looked for, or so many slots. Of what waits for longer the doctor tells (overdue).
@@ -36,8 +35,7 @@ type reader struct {
 	db     prescient.DB
 	tables *store.Tables
 	now    time.Time
-	read   int64 // rows
-	asked  int   // estimates
+	read   int64 // entries
 }
 
 // unit is a slot or day, with the slots of it that are looked at.
@@ -45,7 +43,7 @@ type unit struct {
 	start  time.Time
 	from   time.Time // inclusive
 	before time.Time
-	part
+	demand
 }
 
 // slotsOf are the slots that are told one by one, the one that is now first.
@@ -88,161 +86,189 @@ func daysOf(grid slots.Grid, now time.Time) (units []*unit) {
 	return units
 }
 
-// slots counts the slots that are told one by one: a few rows of each, and where there are more, what is left of the rows.
-func (r *reader) slots(units []*unit) error {
-	var large []*unit
-	begun := r.read
-	err := r.walk(units, slotRows/2/len(units), func(u *unit, rows []keyed) (err error) {
-		if u == units[0] { // several slots, of which the rows are no share of the keys
-			u.counted, err = r.estimated(u.from, u.before, rows)
-			return err
+// samples are what is known of all that is pending.
+type samples struct {
+	first sample // every row before until, and some behind that
+	until time.Time
+	all   sample
+}
+
+// of is the sample that tells most of a slot or day, and whether it has all of that.
+func (s samples) of(u *unit) (sample, bool) {
+	if u.before.After(s.until) {
+		return s.all, false
+	}
+	return s.first, true
+}
+
+// pending counts slots that follow one another, and days.
+func (r *reader) pending(near, days []*unit) (s samples, err error) {
+	s.until = days[len(days)-1].before
+	rows, err := ask(r, "forecast/span", 1, slotted, near[0].from, s.until, firstRows+1)
+	if err != nil {
+		return s, err
+	}
+	whole := len(rows) <= firstRows
+	if !whole {
+		s.until = rows[firstRows].slot
+	}
+	s.first = allOf(rows)
+	told := func(u *unit) bool {
+		some, all := s.of(u)
+		if all {
+			u.counted = some.of(u.from, u.before)
 		}
-		u.counted = inSlot(rows, len(rows)-1)
-		large = append(large, u)
-		return nil
-	})
+		return all
+	}
+	near, days = slices.DeleteFunc(slices.Clone(near), told), slices.DeleteFunc(slices.Clone(days), told)
+	if whole {
+		return s, nil
+	}
+	if s.all, err = r.sample(); err != nil {
+		return s, err
+	}
+	if len(near) > 0 && near[0].from.Before(near[0].start) { // several slots, which are counted as a day is
+		near, days = near[1:], append(days, near[0])
+	}
+	if err := r.slots(near); err != nil {
+		return s, err
+	}
+	return s, r.spans(days, s)
+}
+
+// slots counts slots by a few rows of each, and where there are more, by what is left of the rows.
+func (r *reader) slots(units []*unit) error {
+	few := slotRows / 2 / max(len(units), 1)
+	large, used, err := r.someOf(units, few)
 	if err != nil || len(large) == 0 {
 		return err
 	}
-	most := min((slotRows-int(r.read-begun))/len(large), mostOfOne)
-	for _, u := range large {
-		if u.counted, err = r.slot(u.start, most); err != nil {
-			return err
-		}
+	_, _, err = r.someOf(large, min((slotRows-used)/len(large), mostOfOne))
+	return err
+}
+
+// someOf counts slots by some of their rows. It returns those that have more, and how many rows were read.
+func (r *reader) someOf(units []*unit, most int) (large []*unit, read int, err error) {
+	if len(units) == 0 {
+		return nil, 0, nil
 	}
-	return nil
-}
-
-// days counts days.
-func (r *reader) days(units []*unit) error {
-	return r.walk(units, dayRows, func(u *unit, rows []keyed) (err error) {
-		u.counted, err = r.estimated(u.from, u.before, rows)
-		return err
-	})
-}
-
-// walk counts units that follow one another, so many rows at a time. One that has more is large, which is told with its first ones.
-func (r *reader) walk(units []*unit, most int, large func(u *unit, rows []keyed) error) error {
+	looks := make([]any, 0, 2*len(units))
 	for _, u := range units {
-		u.counted = divided(nil, 0, Exact)
+		looks = append(looks, u.start, most+1)
 	}
-	end := units[len(units)-1].before
-	for i := 0; i < len(units); {
-		rows, err := r.first(units[i].from, end, most+1)
-		if err != nil {
-			return err
+	rows, err := ask(r, "forecast/slot", len(units), slotted, looks...)
+	if err != nil {
+		return nil, 0, err
+	}
+	of := make(map[int64][]keyed)
+	for _, row := range rows {
+		of[row.slot.Unix()] = append(of[row.slot.Unix()], row)
+	}
+	for _, u := range units {
+		some := of[u.start.Unix()]
+		if len(some) > most {
+			large = append(large, u)
+			u.counted = inSlot(some, most-most/8) // the others are for the entity at which that ends
+			continue
 		}
-		all := len(rows) <= most
-		begun := 0
-		for begun < len(rows) {
-			for !rows[begun].slot.Before(units[i].before) {
-				i++
-			}
-			until := begun
-			for until < len(rows) && rows[until].slot.Before(units[i].before) {
-				until++
-			}
-			if until == len(rows) && !all { // there may be more of it
-				break
-			}
-			units[i].counted = inSlot(rows[begun:until], until-begun)
-			begun = until
+		u.counted = inSlot(some, most)
+	}
+	return large, len(rows), nil
+}
+
+// leastSeen is how many rows of a sample a day needs to be told by it where there is an estimate, and mostUnseen how many times as much as that says
+// there may be by the estimate: where that has more, some entities have very many checks, and the sample has none of them.
+const (
+	leastSeen  = 10
+	mostUnseen = 4
+)
+
+// spans counts days and the like by a sample, and where that says little by the optimiser's estimates.
+func (r *reader) spans(units []*unit, s samples) error {
+	if len(units) == 0 {
+		return nil
+	}
+	estimates, err := r.estimates(units)
+	if err != nil {
+		return err
+	}
+	var poor []*unit
+	for _, u := range units {
+		u.counted = s.all.of(u.from, u.before)
+		little := u.how == AtLeast || u.how == Sampled && s.all.seen(u.from, u.before) < leastSeen
+		switch n, known := estimates[u]; {
+		case known && (little || n > mostUnseen*(u.all.n+2*u.all.sigma)+leastSeen):
+			poor = append(poor, u)
+		case little && s.first.of(u.from, u.before).all.n > u.all.n:
+			u.counted = s.first.of(u.from, u.before)
+			u.how = AtLeast
 		}
-		switch {
-		case all:
-			return nil
-		case begun == 0:
-			if err := large(units[i], rows); err != nil {
-				return err
-			}
-			i++
+	}
+	some, err := r.probe(poor)
+	if err != nil {
+		return err
+	}
+	for _, u := range poor {
+		rows := some[u]
+		if len(rows) < probeRows { // from its begin on there are no more
+			u.counted = allOf(rows).of(u.from, u.before)
+			continue
 		}
+		u.counted = divided(namesOf(rows), max(estimates[u], float64(len(rows)), float64(s.all.seen(u.from, u.before))), Estimated)
 	}
 	return nil
 }
 
-// slot counts a slot by some of its rows at most.
-func (r *reader) slot(slot time.Time, most int) (counted, error) {
-	rows, err := store.Rows(r.ctx, r.db, "forecast/slot", r.tables.Stmt.Get("forecast/slot"), func(row *keyed) []any { return []any{store.Key(&row.key), &row.jobExec} }, slot, most+1)
-	r.read += int64(len(rows))
-	if len(rows) > most {
-		most -= most / 8 // the others are for the entity at which that ends
+func namesOf(rows []keyed) (names []string) {
+	for _, row := range rows {
+		names = append(names, row.jobExec)
 	}
-	return inSlot(rows, most), err
+	return names
 }
 
-// first are the first rows of some time.
-func (r *reader) first(from, before time.Time, most int) ([]keyed, error) {
-	rows, err := store.Rows(r.ctx, r.db, "forecast/span", r.tables.Stmt.Get("forecast/span"), func(row *keyed) []any { return []any{&row.slot, store.Key(&row.key), &row.jobExec} }, from, before, most)
-	r.read += int64(len(rows))
-	return rows, err
+// probe reads some rows at some places of each unit, the first of which is where it begins.
+func (r *reader) probe(units []*unit) (map[*unit][]keyed, error) {
+	if len(units) == 0 {
+		return nil, nil
+	}
+	var looks []any
+	for _, u := range units {
+		for i := range dayProbes {
+			at := u.from.Add(time.Duration(i) * u.before.Sub(u.from) / dayProbes)
+			looks = append(looks, r.tables.Grid.Ceil(at), u.before, probeRows)
+		}
+	}
+	rows, err := ask(r, "forecast/span", dayProbes*len(units), slotted, looks...)
+	of, seen := make(map[*unit][]keyed), make(map[prescient.Key]bool)
+	for _, row := range rows {
+		for _, u := range units {
+			if !seen[row.key] && !row.slot.Before(u.from) && row.slot.Before(u.before) {
+				of[u] = append(of[u], row)
+			}
+		}
+		seen[row.key] = true
+	}
+	return of, err
 }
 
-// estimated counts some time that has more rows than the first ones by the optimiser's estimate.
-func (r *reader) estimated(from, before time.Time, rows []keyed) (counted, error) {
-	n, known, err := r.estimate(from, before)
-	if err != nil {
-		return counted{}, err
-	}
-	var sample []keyed
-	for i := range dayProbes {
-		at := r.tables.Grid.Ceil(from.Add(time.Duration(2*i+1) * before.Sub(from) / (2 * dayProbes)))
-		some, err := r.first(at, before, probeRows)
+// estimates are the optimiser's, of units of which it gives one.
+func (r *reader) estimates(units []*unit) (map[*unit]float64, error) {
+	estimates := make(map[*unit]float64)
+	for some := range slices.Chunk(units, atOnce) {
+		var looks []any
+		for _, u := range some {
+			looks = append(looks, u.from, u.before)
+		}
+		const statement = "forecast/estimate"
+		all, err := store.Estimates(r.ctx, r.db, statement, explained(r.tables.Stmt.Get(statement), len(some)), looks...)
 		if err != nil {
-			return counted{}, err
+			return nil, err
 		}
-		sample = append(sample, some...)
-	}
-	if len(sample) == 0 { // all of it is at the beginning
-		sample = rows
-	}
-	names := make([]string, len(sample))
-	for i, row := range sample {
-		names[i] = row.jobExec
-	}
-	if seen := float64(len(rows)); !known || n < seen {
-		return divided(names, seen, AtLeast), nil
-	}
-	return divided(names, n, Estimated), nil
-}
-
-// estimate is the optimiser's of how many rows some time has; false where it gives none.
-func (r *reader) estimate(from, before time.Time) (float64, bool, error) {
-	r.asked++
-	return r.explained("forecast/estimate", from, before)
-}
-
-// explained is how many rows a statement reads by its plan.
-func (r *reader) explained(statement string, args ...any) (n float64, known bool, err error) {
-	return store.Estimate(r.ctx, r.db, statement, r.tables.Stmt.Get(statement), args...)
-}
-
-// peak finds the busiest slot of some time by estimates: it goes to the half that has more, again and again. That is false where the estimates
-// are used up.
-func (r *reader) peak(from, before time.Time) (*unit, bool, error) {
-	grid := r.tables.Grid
-	low, high := grid.Ordinal(grid.Ceil(from)), grid.Ordinal(grid.Ceil(before))
-	for high-low > 1 {
-		if r.asked+2 > estimates {
-			return nil, false, nil
-		}
-		middle := low + (high-low)/2
-		first, known, err := r.estimate(grid.At(low), grid.At(middle))
-		if err != nil || !known {
-			return nil, false, err
-		}
-		second, _, err := r.estimate(grid.At(middle), grid.At(high))
-		if err != nil {
-			return nil, false, err
-		}
-		if first >= second {
-			high = middle
-		} else {
-			low = middle
+		for i, u := range some {
+			if n, known := all[i+1]; known {
+				estimates[u] = n
+			}
 		}
 	}
-	u := &unit{start: grid.At(low), from: grid.At(low), before: grid.At(low + 1)}
-	var err error
-	u.counted, err = r.slot(u.start, peakRows)
-	return u, err == nil, err
+	return estimates, nil
 }

@@ -5,7 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/store"
 )
 
 func TestNoStatementOfAForecastScansATable(t *testing.T) {
@@ -21,9 +24,12 @@ func TestNoStatementOfAForecastScansATable(t *testing.T) {
 		defer conn.Close()
 		s := f.Tables.Stmt
 		from, before := rig.At("06:00"), rig.At("09:00")
+		first, last := store.BucketRange(1, 8)
 		_, estimate, _ := strings.Cut(s.Get("forecast/estimate"), "FORMAT=TRADITIONAL ")
 		rig.CheckPlans(t, conn, []rig.Explained{
 			{Statement: "forecast/slot", Query: s.Get("forecast/slot"), Args: []any{f.Slots[rig.BigSlot], 26}, Reached: map[string]string{"p_future_job": rig.BySlot}},
+			{Statement: "forecast/keys", Query: s.Get("forecast/keys"), Args: []any{first[:], last[:], 101}, Reached: map[string]string{"p_future_job": "job_key 16"}},
+			{Statement: "forecast/names", Query: f.Tables.Fill("forecast/names", "{keys}", literal.KeysOf([]prescient.Key{first, last})), Reached: map[string]string{"p_future_job": "job_key 16"}},
 			{Statement: "forecast/span", Query: s.Get("forecast/span"), Args: []any{from, before, 101}, Reached: map[string]string{"p_future_job": rig.BySlot}},
 			{Statement: "forecast/estimate", Query: estimate, Args: []any{from, before}, Reached: map[string]string{"p_future_job": rig.BySlot}},
 			{Statement: "forecast/calls", Query: s.Get("forecast/calls"), Args: []any{from.Add(-time.Hour), from, 120}, Reached: map[string]string{"p_exec_run": rig.BySlot}},
@@ -44,12 +50,16 @@ func TestALookReadsItsLimit(t *testing.T) {
 		r.Must(err)
 		defer conn.Close()
 		s := f.Tables.Stmt
+		first, last := store.BucketRange(1, 8)
 		for what, read := range map[string]int{
-			"a slot":      rig.Reads(t, conn, s.Get("forecast/slot"), f.Slots[rig.BigSlot], 26),
-			"a day":       rig.Reads(t, conn, s.Get("forecast/span"), rig.At("06:00"), rig.At("20:00"), 26),
-			"an estimate": rig.Reads(t, conn, s.Get("forecast/estimate"), rig.At("06:00"), rig.At("20:00")),
-			"an hour":     rig.Reads(t, conn, s.Get("forecast/calls"), rig.At("01:00"), rig.At("09:00"), 26),
-			"schedules":   rig.Reads(t, conn, s.Get("forecast/schedules"), 26),
+			"a slot":         rig.Reads(t, conn, s.Get("forecast/slot"), f.Slots[rig.BigSlot], 26),
+			"a day":          rig.Reads(t, conn, s.Get("forecast/span"), rig.At("06:00"), rig.At("20:00"), 26),
+			"an estimate":    rig.Reads(t, conn, s.Get("forecast/estimate"), rig.At("06:00"), rig.At("20:00")),
+			"keys":           rig.Reads(t, conn, s.Get("forecast/keys"), first[:], last[:], 26),
+			"four slots":     rig.Reads(t, conn, together(s.Get("forecast/slot"), 4), f.Slots[rig.BigSlot], 6, f.Slots[0], 6, f.Slots[1], 6, f.Slots[2], 6),
+			"four estimates": rig.Reads(t, conn, explained(s.Get("forecast/estimate"), 4), rig.At("06:00"), rig.At("20:00"), rig.At("06:00"), rig.At("20:00"), rig.At("06:00"), rig.At("20:00"), rig.At("06:00"), rig.At("20:00")),
+			"an hour":        rig.Reads(t, conn, s.Get("forecast/calls"), rig.At("01:00"), rig.At("09:00"), 26),
+			"schedules":      rig.Reads(t, conn, s.Get("forecast/schedules"), 26),
 		} {
 			if read > 40 {
 				t.Errorf("%s: %d entries were read", what, read)

@@ -52,11 +52,15 @@ func TestWhenSlotsEnd(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var loads []load
 			start := rig.At("13:15")
+			var crews []serving
+			if test.agents != nil {
+				crews = []serving{{0, test.agents}}
+			}
 			for _, of := range test.slots {
-				loads = append(loads, load{start: start, before: start.Add(15 * time.Minute), calls: of, agents: test.agents, prompt: true})
+				loads = append(loads, load{start: start, before: start.Add(15 * time.Minute), calls: of, crews: crews, prompt: true})
 				start = start.Add(15 * time.Minute)
 			}
-			for i, f := range fit(loads, rig.At(test.free), execs) {
+			for i, f := range fit(loads, 1, rig.At(test.free), execs) {
 				w := test.want[i]
 				if f.Verdict != w.verdict || f.JobExec != w.jobExec || f.Unknown != w.unknown || f.Concurrency != w.concurrent {
 					t.Errorf("slot %d: %+v; want %+v", i, f, w)
@@ -79,13 +83,59 @@ func TestWhenSlotsEnd(t *testing.T) {
 
 // A day has no SLA: its slots have.
 func TestADayHasNoSLA(t *testing.T) {
-	day := load{start: rig.At("00:00"), before: rig.At("00:00").Add(24 * time.Hour), calls: map[string]float64{"prompt": 100_000}, agents: []float64{4}}
-	f, _ := day.fit(day.start, map[string]exec{"prompt": {run: 1000, known: true, sla: time.Second, limit: 4}})
+	day := load{start: rig.At("00:00"), before: rig.At("00:00").Add(24 * time.Hour), calls: map[string]float64{"prompt": 100_000}, crews: []serving{{0, []float64{4}}}}
+	f := day.fit([]time.Time{day.start}, map[string]exec{"prompt": {run: 1000, known: true, sla: time.Second, limit: 4}})
 	if f.Verdict != Fits || !f.EndsAt.Equal(rig.At("06:56:40")) {
 		t.Errorf("%+v", f)
 	}
 	day.prompt = true
-	if f, _ := day.fit(day.start, map[string]exec{"prompt": {run: 1000, known: true, sla: time.Second, limit: 4}}); f.Verdict != SLA || f.JobExec != "prompt" {
+	if f := day.fit([]time.Time{day.start}, map[string]exec{"prompt": {run: 1000, known: true, sla: time.Second, limit: 4}}); f.Verdict != SLA || f.JobExec != "prompt" {
 		t.Errorf("%+v", f)
+	}
+}
+
+// What a crew is late with holds up the slots that it serves, and of these alone the ones that nobody else serves.
+func TestABacklogHoldsUpTheSlotsOfItsCrew(t *testing.T) {
+	execs := map[string]exec{"slow": {run: 60_000, known: true, limit: 8}}
+	first, second := serving{0, []float64{8}}, serving{1, []float64{8}}
+	type slot struct {
+		crews              []serving
+		calls              float64
+		begins, ends, late string
+	}
+	for name, slots := range map[string][]slot{
+		"each serves its own": {
+			{[]serving{first}, 8 * 40, "13:00", "13:40", "25m0s"},
+			{[]serving{second}, 8, "13:15", "13:16", "0s"},
+			{[]serving{first}, 8, "13:40", "13:41", "0s"},
+			{[]serving{second}, 8, "13:45", "13:46", "0s"},
+		},
+		"both serve all": {
+			{[]serving{first, second}, 16 * 40, "13:00", "13:40", "25m0s"},
+			{[]serving{first, second}, 16, "13:40", "13:41", "11m0s"},
+		},
+		"one comes later": {
+			{[]serving{first}, 8 * 40, "13:00", "13:40", "25m0s"},
+			{[]serving{first, second}, 8 * 10, "13:15", "13:25", "0s"},
+			// 10 minutes of the second, and then both.
+			{[]serving{first, second}, 8*10 + 16*5, "13:30", "13:45", "0s"},
+			{[]serving{first}, 8, "13:45", "13:46", "0s"},
+		},
+		"a late one that is not needed stays with its own": {
+			{[]serving{first}, 8 * 40, "13:00", "13:40", "25m0s"},
+			{[]serving{first, second}, 8 * 25, "13:15", "13:40", "10m0s"},
+			{[]serving{first}, 8, "13:40", "13:41", "0s"},
+		},
+	} {
+		var loads []load
+		for i, s := range slots {
+			start := rig.At("13:00").Add(time.Duration(i) * 15 * time.Minute)
+			loads = append(loads, load{start: start, before: start.Add(15 * time.Minute), calls: map[string]float64{"slow": s.calls}, crews: s.crews})
+		}
+		for i, f := range fit(loads, 2, rig.At("12:59"), execs) {
+			if s := slots[i]; !f.BeginsAt.Equal(rig.At(s.begins)) || !f.EndsAt.Equal(rig.At(s.ends)) || f.Over.Duration().String() != s.late {
+				t.Errorf("%s, slot %d: from %s to %s, %s over; want %+v", name, i, f.BeginsAt.Format(time.TimeOnly), f.EndsAt.Format(time.TimeOnly), f.Over.Duration(), s)
+			}
+		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"prescient/prescient/agent"
 	"prescient/prescient/internal/duty"
 	"prescient/prescient/internal/store"
-	"prescient/slots"
 	text "prescient/sql"
 )
 
@@ -129,65 +128,34 @@ func (m *Maker) look(ctx context.Context) (Report, error) {
 	if err := r.begin(near[0]); err != nil {
 		return Report{}, err
 	}
-	if err := r.slots(near); err != nil {
-		return Report{}, err
-	}
-	if err := r.days(days); err != nil {
-		return Report{}, err
-	}
-	read, all, err := r.schedules(near, days)
+	s, err := r.pending(near, days)
 	if err != nil {
 		return Report{}, err
 	}
-	serving := servers(grid, agents)
-	report := Report{MadeAt: r.now, Worker: m.options.Name, From: near[0].start, Before: near[len(near)-1].before, Schedules: read, SchedulesAll: all}
-	report.Slots = tell(near, fit(loads(near, serving), r.now, execs), execs)
-	peaks, err := r.peaks(days, report.Before, serving, execs)
+	plan, err := r.schedules(days[len(days)-1].before)
 	if err != nil {
 		return Report{}, err
 	}
-	for _, peak := range peaks {
-		report.Slots = append(report.Slots, tell([]*unit{peak}, fit(loads([]*unit{peak}, serving), peak.start, execs), execs)...)
+	plan.put(grid, near)
+	plan.put(grid, days)
+	by := capacity{grid: grid, crews: crewsOf(grid, agents), execs: execs}
+	report := Report{MadeAt: r.now, Worker: m.options.Name, From: near[0].start, Before: near[len(near)-1].before, Schedules: plan.read, SchedulesAll: plan.all}
+	var ofSlots, ofDays []load
+	for _, u := range near {
+		ofSlots = append(ofSlots, load{start: u.start, before: u.before, calls: u.calls(), crews: ofSlot(by.crews, u.start), prompt: true})
 	}
-	ofDays := make([]load, len(days))
-	for i, day := range days {
-		ofDays[i] = load{start: day.from, before: day.before, calls: day.calls(), agents: ofDay(serving, grid, day.from, day.before)}
+	for _, u := range days {
+		ofDays = append(ofDays, load{start: u.from, before: u.before, calls: u.calls(), crews: ofDay(by.crews, grid, u.from, u.before)})
 	}
-	report.Days = tell(days, fit(ofDays, r.now, execs), execs)
+	report.Slots = tell(near, fit(ofSlots, len(by.crews), r.now, execs), execs)
+	peaks, err := r.peaks(days, report.Before, s, plan, by)
+	if err != nil {
+		return Report{}, err
+	}
+	report.Slots = append(report.Slots, peaks...)
+	report.Days = tell(days, fit(ofDays, len(by.crews), r.now, execs), execs)
 	report.TookMS, report.Read = time.Since(began).Milliseconds(), r.read
 	return report, nil
-}
-
-// peaks are the busiest slots of days behind some time whose checks, if all came in one slot, would be too many for it.
-func (r *reader) peaks(days []*unit, after time.Time, serving []server, execs map[string]exec) (peaks []*unit, err error) {
-	grid := r.tables.Grid
-	for _, day := range days {
-		from := slots.Later(day.from, after)
-		if day.how == Exact || !from.Before(day.before) {
-			continue
-		}
-		agents := ofDay(serving, grid, from, day.before)
-		all := load{start: from, before: from.Add(grid.Resolution()), calls: day.calls(), agents: agents, prompt: true}
-		if one, _ := all.fit(from, execs); !one.Verdict.Late() {
-			continue
-		}
-		peak, found, err := r.peak(from, day.before)
-		if err != nil {
-			return nil, err
-		}
-		if found && peak.all.n > 0 {
-			peaks = append(peaks, peak)
-		}
-	}
-	return peaks, nil
-}
-
-// loads are those of slots.
-func loads(units []*unit, serving []server) (loads []load) {
-	for _, u := range units {
-		loads = append(loads, load{start: u.start, before: u.before, calls: u.calls(), agents: ofSlot(serving, u.start), prompt: true})
-	}
-	return loads
 }
 
 // tell returns slots or days as they are told.

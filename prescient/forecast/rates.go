@@ -84,27 +84,21 @@ func (r *reader) execs() (map[string]exec, error) {
 
 // calledLately reads some lines of the books of the last day: all, or, where there are more, the latest of each part of it.
 func (r *reader) calledLately() ([]called, error) {
-	lines, err := r.called(r.now.Add(-lookBack), r.now, mostLines+1)
+	lines, err := r.called(1, r.now.Add(-lookBack), r.now, mostLines+1)
 	if err != nil || len(lines) <= mostLines {
 		return lines, err
 	}
 	part := min(max(r.tables.Grid.Resolution(), leastPart), lookBack)
 	parts := int(lookBack / part)
-	lines = nil
+	var looks []any
 	for before, n := r.now, 0; n < parts; before, n = before.Add(-part), n+1 {
-		some, err := r.called(before.Add(-part), before, mostLines/parts)
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, some...)
+		looks = append(looks, before.Add(-part), before, mostLines/parts)
 	}
-	return lines, nil
+	return r.called(parts, looks...)
 }
 
-func (r *reader) called(from, before time.Time, most int) ([]called, error) {
-	lines, err := store.Rows(r.ctx, r.db, "forecast/calls", r.tables.Stmt.Get("forecast/calls"), func(c *called) []any { return []any{&c.jobExec, &c.isLong, &c.calls, &c.moved, &c.runMS} }, from, before, most)
-	r.read += int64(len(lines))
-	return lines, err
+func (r *reader) called(looks int, args ...any) ([]called, error) {
+	return ask(r, "forecast/calls", looks, func(c *called) []any { return []any{&c.jobExec, &c.isLong, &c.calls, &c.moved, &c.runMS} }, args...)
 }
 
 // summed are lines by job_exec, without those of long runs.
@@ -120,49 +114,60 @@ func summed(lines []called) map[string]called {
 	return sums
 }
 
-// server is an agent that serves slots.
-type server struct {
+// crew are agents that serve the same slots.
+type crew struct {
 	assigned slots.Assignment
-	calls    float64 // at a time
+	calls    []float64 // of each agent, at a time
 }
 
-// servers are the live agents that serve slots, and timers that run them.
-func servers(grid slots.Grid, agents []agent.Known) (all []server) {
+// crewsOf are the live agents that serve slots, and timers that run them.
+func crewsOf(grid slots.Grid, agents []agent.Known) (crews []crew) {
+	of := make(map[slots.Assignment]int)
 	for _, a := range agents {
 		assigned, err := slots.Parse(grid, a.Assignment)
 		if a.State != agent.Live || a.Kind == agent.Sweep || a.Concurrency < 1 || err != nil || assigned.Grid().IsZero() {
 			continue
 		}
-		all = append(all, server{assigned, float64(a.Concurrency)})
+		at, there := of[assigned]
+		if !there {
+			at = len(crews)
+			of[assigned], crews = at, append(crews, crew{assigned: assigned})
+		}
+		crews[at].calls = append(crews[at].calls, float64(a.Concurrency))
 	}
-	return all
+	return crews
 }
 
-// ofSlot are the calls at a time of each that serves a slot.
-func ofSlot(servers []server, slot time.Time) (agents []float64) {
-	for _, s := range servers {
-		if s.assigned.Serves(slot) {
-			agents = append(agents, s.calls)
+// ofSlot are the crews that serve a slot.
+func ofSlot(crews []crew, slot time.Time) (some []serving) {
+	for i, c := range crews {
+		if c.assigned.Serves(slot) {
+			some = append(some, serving{i, c.calls})
 		}
 	}
-	return agents
+	return some
 }
 
 // ofDay are those of a day: of each the part that it has of some of its slots.
-func ofDay(servers []server, grid slots.Grid, from, before time.Time) (agents []float64) {
+func ofDay(crews []crew, grid slots.Grid, from, before time.Time) (some []serving) {
 	looked := someOf(grid, from, before)
-	for _, s := range servers {
+	for i, c := range crews {
 		served := 0
 		for _, slot := range looked {
-			if s.assigned.Serves(slot) {
+			if c.assigned.Serves(slot) {
 				served++
 			}
 		}
-		if served > 0 {
-			agents = append(agents, s.calls*float64(served)/float64(len(looked)))
+		if served == 0 {
+			continue
 		}
+		part := serving{crew: i}
+		for _, calls := range c.calls {
+			part.calls = append(part.calls, calls*float64(served)/float64(len(looked)))
+		}
+		some = append(some, part)
 	}
-	return agents
+	return some
 }
 
 // someOf are slots of some time of a day: all, or 120 that are spread over the day, five parts an hour. Agents may serve a minute of the hour, or every

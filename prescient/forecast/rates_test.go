@@ -21,7 +21,6 @@ func (r *testRig) execsAt(clock string) map[string]exec {
 // A job_exec that has calls in one slot a day is known, however many lines the slots around it have.
 func TestANightlyJobExecIsKnown(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
-		digits := "(SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)"
 		r.Exec("INSERT INTO p_exec_run (slot, bucket, job_exec, entity_name, calls, run_ms, run_buckets, lateness_buckets) SELECT '2026-11-20 12:45:00' - INTERVAL 15 * (a.n + 10 * b.n) MINUTE, c.n + 10 * d.n, 'check', 'order', 1, 1000, '{}', '{}' FROM " +
 			digits + " a, " + digits + " b, " + digits + " c, " + digits + " d")
 		r.Exec("INSERT INTO p_exec_run (slot, bucket, job_exec, entity_name, calls, run_ms, run_buckets, lateness_buckets) VALUES ('2026-11-20 03:00:00', 200, 'nightly', 'order', 1, 5000, '{}', '{}')")
@@ -70,8 +69,8 @@ func TestTheAgentsOfADayAreThoseOfAllOfIt(t *testing.T) {
 			assigned, err := slots.Parse(grid, text)
 			rig.Fatal(t, err)
 			for _, from := range []string{"00:00", "10:20"} {
-				served := ofDay([]server{{assigned, 60}}, grid, rig.At(from), rig.Day.Add(24*time.Hour))
-				if is := sumOf(served) / 60; is < part/2 || is > 2*part {
+				served := ofDay([]crew{{assigned, []float64{60}}}, grid, rig.At(from), rig.Day.Add(24*time.Hour))
+				if is := sumOf(served[0].calls) / 60; is < part/2 || is > 2*part {
 					t.Errorf("%s of %s from %s: %.3f of the day; want %.3f", text, resolution, from, is, part)
 				}
 			}
@@ -80,7 +79,7 @@ func TestTheAgentsOfADayAreThoseOfAllOfIt(t *testing.T) {
 	// What is left of a day before its end is told by itself.
 	assigned, err := slots.Parse(rig.GridOf(t, time.Minute), "minutes 59")
 	rig.Fatal(t, err)
-	if served := ofDay([]server{{assigned, 60}}, rig.GridOf(t, time.Minute), rig.At("23:58"), rig.Day.Add(24*time.Hour)); sumOf(served) != 30 {
+	if served := ofDay([]crew{{assigned, []float64{60}}}, rig.GridOf(t, time.Minute), rig.At("23:58"), rig.Day.Add(24*time.Hour)); sumOf(served[0].calls) != 30 {
 		t.Error(served)
 	}
 }
