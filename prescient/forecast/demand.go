@@ -133,6 +133,11 @@ func (r *reader) pending(near, days []*unit) (s samples, err error) {
 	if err := r.slots(near); err != nil {
 		return s, err
 	}
+	for _, u := range near { // of one that has much of all there is the sample has more rows
+		if all := s.all.of(u.from, u.before); all.how == Sampled && all.all.n > 0 && all.all.sigma < u.all.sigma {
+			u.counted = all
+		}
+	}
 	return s, r.spans(days, s)
 }
 
@@ -143,7 +148,9 @@ func (r *reader) slots(units []*unit) error {
 	if err != nil || len(large) == 0 {
 		return err
 	}
-	_, _, err = r.someOf(large, min((slotRows-used)/len(large), mostOfOne))
+	if more := min((slotRows-used)/len(large), mostOfOne); more > few {
+		_, _, err = r.someOf(large, more)
+	}
 	return err
 }
 

@@ -35,6 +35,7 @@ func TestNoStatementOfAForecastScansATable(t *testing.T) {
 			{Statement: "forecast/calls", Query: s.Get("forecast/calls"), Args: []any{from.Add(-time.Hour), from, 120}, Reached: map[string]string{"p_exec_run": rig.BySlot}},
 			{Statement: "forecast/known", Query: s.Get("forecast/known"), Args: []any{rig.At("12:00"), rig.At("13:00"), 100}, Reached: map[string]string{"p_exec_known": "seen_at 8"}},
 			{Statement: "forecast/made", Query: s.Get("forecast/made"), Reached: map[string]string{"p_forecast_made": "PRIMARY 1"}},
+			{Statement: "forecast/turns", Query: s.Get("forecast/turns"), Reached: map[string]string{"p_forecast_fit": "PRIMARY 1"}},
 			{Statement: "forecast/lines", Query: s.Get("forecast/lines"), Args: []any{"slot", 100}, Reached: map[string]string{"p_forecast": "PRIMARY 1"}},
 			{Statement: "forecast/fits", Query: s.Get("forecast/fits"), Args: []any{"slot", from, 1}, Reached: map[string]string{"p_forecast_fit": "PRIMARY 6"}},
 		}, s, []string{"forecast"}, "forecast/schedules", "forecast/schedules_all", "forecast/clear", "forecast/clear_fits", "forecast/insert", "forecast/insert_fits", "forecast/set_made")

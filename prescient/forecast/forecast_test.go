@@ -147,7 +147,7 @@ func TestOneProcessMakesTheForecast(t *testing.T) {
 		if err := m.write(t.Context(), held, report); !errors.Is(err, duty.ErrLost) {
 			t.Errorf("written without the duty: %v", err)
 		}
-		if r.Count("SELECT COUNT(*) FROM p_forecast_made WHERE made_at = '2026-11-20 13:01:00'") != 1 {
+		if r.Count("SELECT COUNT(*) FROM p_forecast_made WHERE made_at = '2026-11-20 13:01:00'") != 1 || r.Count("SELECT COUNT(*) FROM p_forecast_fit WHERE made_at > '2026-11-20 13:01:00'") != 0 {
 			t.Error("it was written")
 		}
 		// A clock that was set back does not keep the old one for ever.

@@ -95,12 +95,11 @@ func (m *Maker) Make(ctx context.Context) (bool, error) {
 
 // fresh says whether there is one that was made within the last minute.
 func (m *Maker) fresh(ctx context.Context) (bool, error) {
-	made, err := readMade(ctx, m.db, m.tables.Stmt)
+	_, _, age, err := newestTurn(ctx, m.db, m.tables.Stmt)
 	if errors.Is(err, ErrNone) {
 		return false, nil
 	}
-	// One that is from the future was made before the clock was set back.
-	return err == nil && made.Age.Duration() < Every-Every/20 && made.Age >= 0, err
+	return err == nil && age < Every-Every/20 && age >= 0, err
 }
 
 // look reads what the forecast is made of, and makes it.

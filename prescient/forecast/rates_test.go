@@ -99,7 +99,7 @@ func TestRowsThatNoWorkerWroteAreNotCounted(t *testing.T) {
 			t.Errorf("%+v", execs)
 		}
 		r.makeAt(rig.At("13:00"))
-		r.Exec("UPDATE IGNORE p_forecast_made SET made_at = '0000-00-00'")
+		r.Exec("UPDATE IGNORE p_forecast_fit SET made_at = '0000-00-00'")
 		if report := r.makeAt(rig.At("13:00:30")); report.Age != 0 || !report.MadeAt.Equal(rig.At("13:00:30")) {
 			t.Errorf("%+v", report)
 		}

@@ -34,20 +34,14 @@ func Read(ctx context.Context, db *sqlx.DB, prefix string, dialect text.Dialect)
 	if err != nil {
 		return Report{}, err
 	}
-	// One that is made meanwhile is not mixed with the one before.
-	tx, err := db.BeginTxx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+	r, turn, err := newestBy(ctx, db, t.Stmt)
 	if err != nil {
 		return Report{}, err
 	}
-	defer func() { _ = store.Rollback(tx.Tx) }() // it has only read
-	r, err := SlotsBy(ctx, tx, t.Stmt)
-	if err != nil {
+	if r.Days, err = parts(ctx, db, t.Stmt, turn.grain(OfDay), prescient.EarliestDue, mostRead); err != nil {
 		return Report{}, err
 	}
-	if r.Days, err = parts(ctx, tx, t.Stmt, OfDay, prescient.EarliestDue, mostRead); err != nil {
-		return Report{}, err
-	}
-	return r, errors.Join(addLines(ctx, tx, t.Stmt, OfSlot, r.Slots), addLines(ctx, tx, t.Stmt, OfDay, r.Days))
+	return r, errors.Join(addLines(ctx, db, t.Stmt, turn.grain(OfSlot), r.Slots), addLines(ctx, db, t.Stmt, turn.grain(OfDay), r.Days))
 }
 
 // Slots reads which slots end in time, without days and job_execs. The error is that of Read.
@@ -61,11 +55,23 @@ func Slots(ctx context.Context, db *sqlx.DB, prefix string, dialect text.Dialect
 
 // SlotsBy is Slots by statements that were loaded already.
 func SlotsBy(ctx context.Context, db prescient.DB, statements text.Statements) (Report, error) {
-	r, err := readMade(ctx, db, statements)
-	if err == nil {
-		r.Slots, err = parts(ctx, db, statements, OfSlot, prescient.EarliestDue, mostRead)
-	}
+	r, _, err := newestBy(ctx, db, statements)
 	return r, err
+}
+
+// newestBy is SlotsBy, with the turn that it was read of.
+func newestBy(ctx context.Context, db prescient.DB, statements text.Statements) (r Report, newest turn, err error) {
+	newest, madeAt, age, err := newestTurn(ctx, db, statements)
+	if err != nil {
+		return r, newest, err
+	}
+	into := []any{&r.Worker, &r.TookMS, &r.From, &r.Before, &r.Read, &r.Schedules, &r.SchedulesAll}
+	if err := store.QueryRow(ctx, db, into, statements.Get("forecast/made")); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return r, newest, fmt.Errorf("forecast/made: %w", err)
+	}
+	r.MadeAt, r.Age = madeAt, Millis(age.Milliseconds())
+	r.Slots, err = parts(ctx, db, statements, newest.grain(OfSlot), prescient.EarliestDue, mostRead)
+	return r, newest, err
 }
 
 // Slot reads whether a slot ends in time; false where no forecast of the last 10 minutes tells of it.
@@ -74,42 +80,36 @@ func Slot(ctx context.Context, db *sqlx.DB, prefix string, dialect text.Dialect,
 	if err != nil {
 		return p, false, err
 	}
-	list, err := parts(ctx, db, t.Stmt, OfSlot, slot, 1)
-	if err != nil || len(list) == 0 || !list[0].Start.Equal(slot) || time.Duration(list[0].age)*time.Microsecond > slotOld {
+	newest, _, age, err := newestTurn(ctx, db, t.Stmt)
+	if errors.Is(err, ErrNone) || err == nil && age > slotOld {
+		return p, false, nil
+	}
+	if err != nil {
+		return p, false, err
+	}
+	list, err := parts(ctx, db, t.Stmt, newest.grain(OfSlot), slot, 1)
+	if err != nil || len(list) == 0 || !list[0].Start.Equal(slot) {
 		return p, false, err
 	}
 	return list[0], true, nil
 }
 
-func readMade(ctx context.Context, db prescient.DB, statements text.Statements) (r Report, err error) {
-	var micros int64
-	err = store.QueryRow(ctx, db, []any{&r.MadeAt, &r.Worker, &r.TookMS, &r.From, &r.Before, &r.Read, &r.Schedules, &r.SchedulesAll, &micros}, statements.Get("forecast/made"))
-	if errors.Is(err, sql.ErrNoRows) {
-		return r, ErrNone
-	}
-	if err != nil {
-		return r, fmt.Errorf("forecast/made: %w", err)
-	}
-	r.Age = Millis(time.Duration(micros) * time.Microsecond / time.Millisecond)
-	return r, nil
-}
-
 // parts are slots or days from some time on, at most so many.
-func parts(ctx context.Context, db prescient.DB, statements text.Statements, grain Grain, from time.Time, most int) ([]Part, error) {
+func parts(ctx context.Context, db prescient.DB, statements text.Statements, grain string, from time.Time, most int) ([]Part, error) {
 	return store.Rows(ctx, db, "forecast/fits", statements.Get("forecast/fits"), func(p *Part) []any {
-		return []any{&p.Start, &p.Due, &p.Low, &p.High, &p.Occurrences, &p.How, &p.Concurrency, &p.Unknown, &p.BeginsAt, &p.LastStartAt, &p.EndsAt, &p.Verdict, &p.Over, &p.Fit.JobExec, &p.age}
-	}, string(grain), from, most)
+		return []any{&p.Start, &p.Due, &p.Low, &p.High, &p.Occurrences, &p.How, &p.Concurrency, &p.Unknown, &p.BeginsAt, &p.LastStartAt, &p.EndsAt, &p.Verdict, &p.Over, &p.Fit.JobExec}
+	}, grain, from, most)
 }
 
 // addLines adds to slots or days what they are to do by job_exec, the most first.
-func addLines(ctx context.Context, db prescient.DB, statements text.Statements, grain Grain, parts []Part) error {
+func addLines(ctx context.Context, db prescient.DB, statements text.Statements, grain string, parts []Part) error {
 	type row struct {
 		start time.Time
 		Line
 	}
 	rows, err := store.Rows(ctx, db, "forecast/lines", statements.Get("forecast/lines"), func(r *row) []any {
 		return []any{&r.start, &r.JobExec, &r.Due, &r.Low, &r.High, &r.Repeats, &r.Occurrences, &r.How}
-	}, string(grain), mostRead)
+	}, grain, mostRead)
 	if err != nil {
 		return err
 	}

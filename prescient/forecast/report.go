@@ -56,9 +56,6 @@ type Report struct {
 	Days []Part `json:"days"`
 }
 
-// micros is how old what was read is.
-type micros int64
-
 // Millis is a duration that JSON has in milliseconds.
 type Millis int64
 
@@ -75,7 +72,6 @@ type Part struct {
 	How         How       `json:"how"`
 	Fit
 	Lines []Line `json:"job_execs"`
-	age   micros
 }
 
 // Fit says when a slot or day is done.

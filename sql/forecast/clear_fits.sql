@@ -1,3 +1,5 @@
--- Take what the forecast before this one said of slots and days away.
--- Index: PRIMARY of forecast_fit, both ranges. Locks: the rows, of which whoever has the duty alone writes.
-DELETE line FROM {prefix}forecast_fit line FORCE INDEX (PRIMARY) WHERE line.grain IN ('slot', 'day')
+-- Take whether the slots or days of a turn of the forecast end in time away.
+-- Index: PRIMARY of forecast_fit, a range. MySQL would scan the table for two of them.
+-- Locks: the rows, of which whoever has the duty alone writes.
+-- 1: the slots or days of the turn
+DELETE line FROM {prefix}forecast_fit line FORCE INDEX (PRIMARY) WHERE line.grain = ?
