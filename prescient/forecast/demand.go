@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
@@ -33,6 +35,7 @@ const (
 type reader struct {
 	ctx    context.Context
 	db     prescient.DB
+	pool   *sqlx.DB
 	tables *store.Tables
 	now    time.Time
 	read   int64 // entries

@@ -105,7 +105,7 @@ func (m *Maker) fresh(ctx context.Context) (bool, error) {
 // look reads what the forecast is made of, and makes it.
 func (m *Maker) look(ctx context.Context) (Report, error) {
 	began := time.Now()
-	r := &reader{ctx: ctx, db: m.db, tables: &m.tables}
+	r := &reader{ctx: ctx, db: m.db, pool: m.db, tables: &m.tables}
 	var version uint64
 	if err := store.QueryRow(ctx, m.db, []any{store.At(&r.now), &version}, m.tables.Stmt.Get("client/now")); err != nil {
 		return Report{}, fmt.Errorf("asking for the time: %w", err)

@@ -119,6 +119,23 @@ func TestTheFullestSlotOfADayIsToldOf(t *testing.T) {
 	})
 }
 
+// The sample goes by what the index has, with what is not committed: an open transaction of an app does not send the server to each row.
+func TestASampleNeedsNoVersions(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		day := rig.Day.AddDate(0, 0, 5)
+		r.pend("there/", "'check'", "'2026-11-25 09:00:00'", "n < 2000")
+		tx, err := r.As("app", rig.At("13:00")).BeginTx(t.Context(), nil)
+		r.Must(err)
+		defer func() { _ = tx.Rollback() }()
+		_, err = tx.ExecContext(t.Context(), "INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) SELECT 'order', CONCAT('open/', n), 'check', '2026-11-25 10:00:00' FROM "+tenThousand+" WHERE n < 500")
+		r.Must(err)
+		if p := partAt(t, r.makeAt(rig.At("13:00")).Days, day); p.Due != 2500 {
+			t.Errorf("%+v", p)
+		}
+	})
+}
+
 // Agents that serve other slots are not held up by what one is late with.
 func TestABacklogIsThatOfItsAgents(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
