@@ -34,6 +34,8 @@ type books struct {
 	Events int `json:"events"`
 	// Lateness of the last check of each that ended, its start against its slot; nil where none was checked.
 	Lateness *quantiles `json:"lateness_ms"`
+	// Forecast is of a slot; nil where no check was to come when it was made.
+	Forecast *foretold `json:"forecast"`
 }
 
 type quantiles struct {
@@ -77,7 +79,10 @@ func (s *stage) audit(ctx context.Context, f demoFlags, t *teller) (books, error
 	if len(problems) > 0 {
 		b.Balanced, b.Problem = false, strings.Join(append(problems, b.Problem), "; ")
 	}
-	b.Planned = f.orders
+	if err := s.cameTrue(ctx); err != nil {
+		return books{}, err
+	}
+	b.Planned, b.Forecast = f.orders, s.foretold
 	b.Server, b.Seed, b.TablePrefix, b.Alerts, b.Escalations = s.server, f.seed, s.prefix, alerts, escalations
 	return b, nil
 }
@@ -168,6 +173,9 @@ func (t *teller) end(b books) error {
 	if b.Lateness != nil {
 		t.line("  lateness  p50 %d ms, p99 %d ms, max %d ms: the start of a check against its slot", b.Lateness.P50, b.Lateness.P99,
 			b.Lateness.Max)
+	}
+	if b.Forecast != nil {
+		t.line("  forecast  %s", b.Forecast)
 	}
 	return t.out.Err()
 }

@@ -81,6 +81,9 @@ func (s *stage) play(parent context.Context, f demoFlags, t *teller) error {
 		worked <- s.forwarders.publishing(ctx, func() error { return s.worker.Work(ctx) })
 	}()
 
+	foretold := make(chan error, 1)
+	go func() { foretold <- s.foretell(ctx, f) }()
+
 	start := time.Now()
 	desks := make([]chan deed, demoClerks)
 	failed := make(chan error, demoClerks)
@@ -103,6 +106,9 @@ func (s *stage) play(parent context.Context, f demoFlags, t *teller) error {
 	}
 	t.note(why + ": the worker is told to stop, and what it has begun is committed")
 	err := <-worked
+	if unmade := <-foretold; unmade != nil && err == nil && parent.Err() == nil {
+		err = unmade
+	}
 	select {
 	case first := <-failed:
 		return first

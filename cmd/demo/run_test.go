@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"prescient/cmd"
 	"prescient/cmd/internal/rig"
@@ -16,7 +17,7 @@ func TestDemoOnAGivenServer(t *testing.T) {
 		demo := []string{"demo", "--alert-after", "1s", "--escalate-after", "2s", "--seed", "7", "--dsn", r.DSN}
 		r.Variables["PRESCIENT_TABLE_PREFIX"] = "Not allowed: a demo does not read it"
 		out := r.OK(append(slices.Clip(demo), "--for", "6s", "--orders", "30")...)
-		for _, text := range []string{"placed", "shipped", "ALERT", "ESCALATED", "the books balance", "inserted      30", "orders are open (schedule shop-report", "reports        1", "consumer   topic orders.shipped, id order-", `{"order":`, "shipments that the consumer was told of", "lateness  p50"} {
+		for _, text := range []string{"placed", "shipped", "ALERT", "ESCALATED", "the books balance", "inserted      30", "orders are open (schedule shop-report", "reports        1", "consumer   topic orders.shipped, id order-", `{"order":`, "shipments that the consumer was told of", "lateness  p50", "forecast  of the slot "} {
 			if !strings.Contains(out, text) {
 				r.Errorf("no %q in %s", text, out)
 			}
@@ -32,12 +33,21 @@ func TestDemoOnAGivenServer(t *testing.T) {
 			Balanced                 bool
 			TablePrefix              string `json:"table_prefix"`
 			Lateness                 struct{ P50, P99, Max int64 }
+			Forecast                 *struct {
+				How                 string
+				Due, Had, Cancelled int64
+				EndedAt             *time.Time `json:"ended_at"`
+			}
 		}
-		got := r.Execute(append(slices.Clip(demo), "--json", "--keep", "--orders", "400", "--for", "2s")...)
+		got := r.Execute(append(slices.Clip(demo), "--json", "--keep", "--orders", "400", "--for", "4s")...)
 		got.Wants(r.T, cmd.ExitOK)
 		b := rig.Lines[books](r.T, got.Out)
 		if len(b) != 1 || !b[0].Balanced || b[0].Inserted == 0 || b[0].Inserted != b[0].Ended+b[0].Pending {
 			r.Fatalf("%v", got)
+		}
+		// What was pending for the slot then was run in it, or cancelled.
+		if f := b[0].Forecast; f == nil || f.How != "exact" || f.Due == 0 || f.Due > f.Had+f.Cancelled || f.EndedAt == nil {
+			r.Errorf("the forecast and the ledger: %s", got.Out)
 		}
 		made, err := migrate.Schema{Prefix: b[0].TablePrefix}.Expected()
 		r.Must(err)

@@ -49,6 +49,7 @@ type stage struct {
 	// Both place and check orders; they differ in what a shipment does with the check.
 	leaving, cancelling *orders.Orders
 	offset              time.Duration // from this machine's clock to the database's
+	foretold            *foretold     // nil where nothing was
 }
 
 // newStage is a stage with a prefix of its own for its tables.

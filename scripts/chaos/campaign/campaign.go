@@ -46,6 +46,7 @@ type Outcome struct {
 	Took      time.Duration
 	Report    checker.Report
 	Timings   map[string]time.Duration `json:",omitempty"`
+	Remarks   []string                 `json:",omitempty"`
 	Err       error                    `json:"-"`
 	Dir       string                   `json:",omitempty"`
 }
@@ -166,7 +167,7 @@ func (c Campaign) one(ctx context.Context, engine stage.Engine, scenario stage.S
 	ctx, cancel := context.WithTimeout(ctx, c.Duration+5*time.Minute)
 	defer cancel()
 	o.Report, o.Err = s.Play(ctx, c.Duration)
-	o.Took, o.Timings = time.Since(began), s.Timings
+	o.Took, o.Timings, o.Remarks = time.Since(began), s.Timings, s.Remarks
 	if o.Good() {
 		o.Err = s.Clear(ctx)
 	} else {

@@ -55,6 +55,9 @@ func PrintFindings(w io.Writer, o Outcome) {
 	if o.Dir != "" {
 		_, _ = fmt.Fprintf(w, "%s %s: journal and logs are in %s\n", o.Engine, o.Scenario, o.Dir)
 	}
+	for _, remark := range o.Remarks {
+		_, _ = fmt.Fprintf(w, "%s %s: %s\n", o.Engine, o.Scenario, remark)
+	}
 	for _, name := range slices.Sorted(maps.Keys(o.Timings)) {
 		_, _ = fmt.Fprintf(w, "%s %s: %s: %s\n", o.Engine, o.Scenario, name, o.Timings[name].Round(time.Microsecond))
 	}

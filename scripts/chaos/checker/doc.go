@@ -11,7 +11,8 @@
 //   - fenced: a row's end is the answer of a worker that had lost the lease; a long run's is not of its last token
 //   - effect, step-effect: what a TxFunc wrote is not there once
 //   - cancelled, expired, checks, outcome: a row did not end as the app asked and its job_exec answered, or under another check_count
-//   - books, exec-books, lease: the ledger, or exec_run, does not agree with history; nothing was broken, and a stopped worker holds a bucket
+//   - books, exec-books, rollup, lease: the ledger, exec_run, or sums of hours and days do not agree with history; nothing was broken, and a
+//     stopped worker holds a bucket
 //   - at-once, checkpoint, stuck: of long runs, two worked at once; one began at another checkpoint than the last; one has no check, and no end
 //   - plan, timer, unfired, passed-over, unasked, missed: a schedule, its timer, or an occurrence is not as its definition at that time asks
 //   - step-lost, step-order, step-twice, step-version, step-log, change-phantom, change-skipped, change-twice: of steps of jobs, and changes

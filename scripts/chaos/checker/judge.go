@@ -35,6 +35,7 @@ func Judge(rules Rules, events []Event, tables evidence.Tables) Report {
 	j.changes()
 	j.repeats()
 	j.books()
+	j.sums()
 	return j.report
 }
 

@@ -68,6 +68,7 @@ type Report struct {
 	Long    Long
 	Jobs    jobs.Report
 	Changes evidence.Changes
+	Summed  Summed
 	// StoodStill is how long the machine stood still: MaxLate and InFlight are longer by that, and it explains calls that are repeated.
 	StoodStill time.Duration
 	Findings   []Finding

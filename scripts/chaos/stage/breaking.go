@@ -60,6 +60,13 @@ func (s *Stage) Find(rule, format string, args ...any) {
 	s.found = append(s.found, checker.Finding{Rule: rule, Text: fmt.Sprintf(format, args...)})
 }
 
+// Remark adds a line to what the run has to say.
+func (s *Stage) Remark(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Remarks = append(s.Remarks, fmt.Sprintf(format, args...))
+}
+
 // Sessions is how many the workers have; of a given server, where theirs cannot be told from others', none.
 func (s *Stage) Sessions(ctx context.Context, admin *sql.Conn) (n int) {
 	if err := admin.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.processlist WHERE user = ?", workerUser).Scan(&n); err != nil {
@@ -93,3 +100,6 @@ func (s *Stage) Admin(ctx context.Context) (*sql.Conn, func(), error) {
 	}
 	return conn, func() { _ = conn.Close(); _ = db.Close() }, nil
 }
+
+// DSN names the stage's database as an operator has it.
+func (s *Stage) DSN() string { return s.dsn("") }

@@ -27,6 +27,7 @@ type crew struct {
 	env     func(place int) ([]string, error)
 	dsn     func(place int) string
 	wire    func(place, life int) []wire.Rule
+	command func(place int) []string
 	journal *checker.Journal
 	log     func(format string, args ...any)
 	places  []*Place
@@ -100,7 +101,11 @@ func (p *Place) work(ctx context.Context, life int) error {
 	if err != nil {
 		return err
 	}
-	child := exec.CommandContext(ctx, c.program, "work")
+	arguments := []string{"work"}
+	if c.command != nil {
+		arguments = c.command(p.number)
+	}
+	child := exec.CommandContext(ctx, c.program, arguments...)
 	child.Env = append(os.Environ(),
 		worker.NameVariable+"="+name, worker.SocketVariable+"="+c.socket, worker.RulesVariable+"="+string(plan),
 		worker.SeedVariable+"="+strconv.FormatUint(c.seed+uint64(1000*p.number+life), 10),

@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -34,7 +35,7 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 		}
 	}()
 	s.crew = &crew{program: s.ClockProgram, dir: s.Dir, socket: s.reports.socket, seed: s.Seed, env: s.env,
-		dsn: s.workerDSN, wire: s.wire, journal: s.journal, log: s.Logf}
+		dsn: s.workerDSN, wire: s.wire, command: s.Scenario.Workers.Command, journal: s.journal, log: s.Logf}
 	if !s.Scenario.Workers.Clock {
 		if s.crew.program, err = os.Executable(); err != nil {
 			return report, err
@@ -60,6 +61,9 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	}
 	busy.Wait()
 	s.over.Store(true)
+	if err := s.tellHours(ctx); err != nil {
+		return report, err
+	}
 	if err := s.drain(ctx); err != nil {
 		return report, err
 	}
@@ -67,6 +71,9 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	tables, err := s.read(ctx)
 	if err != nil {
 		return report, err
+	}
+	if tables.Sums, err = s.sumUp(ctx); err != nil {
+		return report, fmt.Errorf("summing up history: %w", err)
 	}
 	report = checker.Judge(s.rules(), s.journal.Events(), tables)
 	report.Findings = append(report.Findings, s.found...)

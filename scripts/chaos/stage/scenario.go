@@ -22,6 +22,8 @@ type Scenario struct {
 	Load    Load
 	Workers Workers
 
+	Hours bool // history has an hour for each second, so that hours are summed up while ends of them are committed yet
+
 	Drain time.Duration // how long what is due may take once nothing breaks any more; a minute by default
 
 	// Faults breaks things until ctx ends, and leaves everything whole.
@@ -51,6 +53,8 @@ type Workers struct {
 	// EnvOf is what a worker's environment has besides, by its place.
 	EnvOf func(s *Stage, place int) ([]string, error)
 	Clock bool // they are a program whose clock can be set
+	// Command is what a worker is told to do, by its place: work by default. One that ends is started again.
+	Command func(place int) []string
 
 	// Wire returns the rules of a worker's wire, by its place and how many were there before it.
 	Wire func(place, life int) []wire.Rule

@@ -52,6 +52,7 @@ type Stage struct {
 	found   []checker.Finding // by the scenario itself
 
 	Timings map[string]time.Duration // that the scenario took
+	Remarks []string                 // for those who read the table
 }
 
 // dsn names the stage's database, with further parameters.
@@ -99,7 +100,11 @@ func (s *Stage) open(ctx context.Context) (err error) {
 	if err := evidence.Watch(ctx, s.App, Prefix); err != nil {
 		return err
 	}
-	for _, statement := range s.Scenario.Tables {
+	statements = s.Scenario.Tables
+	if s.Scenario.Hours {
+		statements = append(hours(), statements...)
+	}
+	for _, statement := range statements {
 		if _, err := s.App.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("setting up: %w", err)
 		}
@@ -142,6 +147,9 @@ func (s *Stage) read(ctx context.Context) (evidence.Tables, error) {
 	}
 	defer db.Close()
 	tables, err := evidence.Read(ctx, db.DB, Prefix, counted())
+	if err == nil {
+		err = s.realEnds(ctx, &tables)
+	}
 	if err == nil && !tables.AllClaims {
 		s.Logf("no trigger here noted the claims: whoever claimed a bucket last may end its rows")
 	}

@@ -158,7 +158,11 @@ func (c *conn) tell(r *Rule) {
 	if r.After {
 		when = "after"
 	}
-	c.plan.Tell(fmt.Sprintf("%s %s", r.Do, when), c.statement, r.lasts())
+	what := fmt.Sprintf("%s %s", r.Do, when)
+	if r.In != "" {
+		what += " in " + r.In
+	}
+	c.plan.Tell(what, c.statement, r.lasts())
 }
 
 // refuse answers with an error. A server that reports a deadlock, or refuses a COMMIT, has rolled the transaction back.

@@ -41,6 +41,7 @@ type Rule struct {
 	Chance float64        // instead of Nth: of each such statement
 	After  bool           // when the server has answered, not before
 	Do     Action         //
+	In     string         `json:",omitempty"` // what it strikes, for the report
 	Code   uint16         `json:",omitempty"`
 	Wait   time.Duration  `json:",omitempty"`
 	From   string         `json:",omitempty"`

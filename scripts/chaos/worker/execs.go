@@ -128,8 +128,24 @@ func nap(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// Job_execs of outsiders, whose calls nobody reports: each check of Refused fails at once, each of Foretold is done after some milliseconds.
+const (
+	Refused  = "refused"
+	Foretold = "foretold"
+)
+
+const foretoldTakes = 5 * time.Millisecond
+
 // register registers them all, each between its two reports.
 func register(registry *prescient.Registry, checks *reporter, prefix string) error {
+	err := errors.Join(
+		registry.Register(Refused, func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, errFlaky }, prescient.Guards{MaxErrors: prescient.None}),
+		registry.Register(Foretold, func(ctx context.Context, _ prescient.FutureJob) (*time.Time, error) {
+			return nil, nap(ctx, foretoldTakes)
+		}, prescient.Guards{}))
+	if err != nil {
+		return err
+	}
 	for name, e := range execs() {
 		guards := prescient.Guards{Timeout: inTime}
 		switch {

@@ -23,6 +23,7 @@ type Tables struct {
 	LongRuns  []LongRun
 	Jobs      Jobs
 	Changes   Changes
+	Sums      *Sums // nil where nothing was summed up
 }
 
 // LongRun is a row of long_run.
