@@ -82,7 +82,7 @@ func (s *stage) play(parent context.Context, f demoFlags, t *teller) error {
 	}()
 
 	foretold := make(chan error, 1)
-	go func() { foretold <- s.foretell(ctx, f) }()
+	go func() { foretold <- s.foretell(parent, ctx, f) }()
 
 	start := time.Now()
 	desks := make([]chan deed, demoClerks)
