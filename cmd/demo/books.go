@@ -87,6 +87,31 @@ func (s *stage) audit(ctx context.Context, f demoFlags, t *teller) (books, error
 	return b, nil
 }
 
+// cameTrue adds what the slot had.
+func (s *stage) cameTrue(ctx context.Context) error {
+	t := s.foretold
+	if t == nil {
+		return nil
+	}
+	var lasted *int64
+	err := s.db.GetContext(ctx, &t.Had, "SELECT COALESCE(SUM(moved + put_off + done + max_checks + past_return + beyond_horizon + failed + timed_out + crashed + dropped + expired), 0) FROM "+
+		s.prefix+"slot_run WHERE slot = ?", t.Slot)
+	if err == nil {
+		err = s.db.GetContext(ctx, &lasted, "SELECT MAX(longest_lateness_ms + longest_run_ms) FROM "+s.prefix+"exec_run WHERE slot = ?", t.Slot)
+	}
+	if err == nil && lasted != nil {
+		ended := t.Slot.Add(time.Duration(*lasted) * time.Millisecond)
+		t.EndedAt = &ended
+	}
+	if err == nil {
+		err = s.db.GetContext(ctx, &t.Cancelled, "SELECT COUNT(*) FROM "+s.prefix+"job_history WHERE slot = ? AND outcome = 'cancelled' AND ended_at >= ?", t.Slot, t.MadeAt)
+	}
+	if err != nil {
+		return fmt.Errorf("comparing a forecast with the ledger: %w", err)
+	}
+	return nil
+}
+
 // all reads page after page.
 func all[R interface{ Cursor() string }](read func(after string) ([]R, error)) (rows []R, err error) {
 	err = definition.Pages(client.MaxPage, read, R.Cursor, func(row R) error {

@@ -1,13 +1,10 @@
 package demo
 
 import (
-	"context"
 	"fmt"
 	"time"
 
-	"prescient/prescient/agent"
 	"prescient/prescient/forecast"
-	"prescient/prescient/worker"
 )
 
 // foretold is what a forecast said of a slot, and what the slot then had by the ledger.
@@ -27,43 +24,6 @@ type foretold struct {
 	EndedAt *time.Time `json:"ended_at"`
 }
 
-// foretell has the worker known as an agent until the play is over, and after a third of it a forecast made. It keeps what that says of the
-// busiest slot which comes in time before the end. A busy machine may take longer for it than the play.
-func (s *stage) foretell(ctx, play context.Context, f demoFlags) error {
-	a, err := agent.New(play, s.db, agent.Options{Prefix: s.prefix, Name: s.worker.Name(), Concurrency: worker.DefaultConcurrency, Calling: s.worker.CallTime})
-	if err != nil {
-		return err
-	}
-	known := make(chan struct{})
-	go func() {
-		defer close(known)
-		a.Run(play)
-	}()
-	defer func() { <-known }()
-	end := s.now().Add(f.lastsFor)
-	select {
-	case <-time.After(f.lastsFor / 3):
-	case <-play.Done():
-		return nil
-	}
-	report, err := s.forecast(ctx)
-	if err == nil {
-		s.foretold = busiest(report, end.Add(-2*demoResolution))
-	}
-	return err
-}
-
-func (s *stage) forecast(ctx context.Context) (forecast.Report, error) {
-	maker, err := forecast.New(ctx, s.db, forecast.Options{Prefix: s.prefix, Name: s.worker.Name()})
-	if err == nil {
-		_, err = maker.Make(ctx)
-	}
-	if err != nil {
-		return forecast.Report{}, err
-	}
-	return forecast.Slots(ctx, s.db, s.prefix, "")
-}
-
 // busiest is the slot with the most checks of those that begin after the forecast was made, and before some time; nil where none has any.
 func busiest(report forecast.Report, before time.Time) (most *foretold) {
 	for _, p := range report.Slots {
@@ -72,31 +32,6 @@ func busiest(report forecast.Report, before time.Time) (most *foretold) {
 		}
 	}
 	return most
-}
-
-// cameTrue adds what the slot had.
-func (s *stage) cameTrue(ctx context.Context) error {
-	t := s.foretold
-	if t == nil {
-		return nil
-	}
-	var lasted *int64
-	err := s.db.GetContext(ctx, &t.Had, "SELECT COALESCE(SUM(moved + put_off + done + max_checks + past_return + beyond_horizon + failed + timed_out + crashed + dropped + expired), 0) FROM "+
-		s.prefix+"slot_run WHERE slot = ?", t.Slot)
-	if err == nil {
-		err = s.db.GetContext(ctx, &lasted, "SELECT MAX(longest_lateness_ms + longest_run_ms) FROM "+s.prefix+"exec_run WHERE slot = ?", t.Slot)
-	}
-	if err == nil && lasted != nil {
-		ended := t.Slot.Add(time.Duration(*lasted) * time.Millisecond)
-		t.EndedAt = &ended
-	}
-	if err == nil {
-		err = s.db.GetContext(ctx, &t.Cancelled, "SELECT COUNT(*) FROM "+s.prefix+"job_history WHERE slot = ? AND outcome = 'cancelled' AND ended_at >= ?", t.Slot, t.MadeAt)
-	}
-	if err != nil {
-		return fmt.Errorf("comparing a forecast with the ledger: %w", err)
-	}
-	return nil
 }
 
 // String is the line of the books.

@@ -12,7 +12,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/jobs/orders"
+	"prescient/prescient/agent"
 	"prescient/prescient/client"
+	"prescient/prescient/forecast"
+	"prescient/prescient/worker"
 )
 
 const (
@@ -203,4 +206,41 @@ func (s *stage) transact(ctx context.Context, d deed) (placed orders.Placed, err
 		return placed, err
 	}
 	return placed, tx.Commit()
+}
+
+// foretell has the worker known as an agent until the play is over, and after a third of it a forecast made. It keeps what that says of the
+// busiest slot which comes in time before the end. A busy machine may take longer for it than the play.
+func (s *stage) foretell(ctx, play context.Context, f demoFlags) error {
+	a, err := agent.New(play, s.db, agent.Options{Prefix: s.prefix, Name: s.worker.Name(), Concurrency: worker.DefaultConcurrency, Calling: s.worker.CallTime})
+	if err != nil {
+		return err
+	}
+	known := make(chan struct{})
+	go func() {
+		defer close(known)
+		a.Run(play)
+	}()
+	defer func() { <-known }()
+	end := s.now().Add(f.lastsFor)
+	select {
+	case <-time.After(f.lastsFor / 3):
+	case <-play.Done():
+		return nil
+	}
+	report, err := s.forecast(ctx)
+	if err == nil {
+		s.foretold = busiest(report, end.Add(-2*demoResolution))
+	}
+	return err
+}
+
+func (s *stage) forecast(ctx context.Context) (forecast.Report, error) {
+	maker, err := forecast.New(ctx, s.db, forecast.Options{Prefix: s.prefix, Name: s.worker.Name()})
+	if err == nil {
+		_, err = maker.Make(ctx)
+	}
+	if err != nil {
+		return forecast.Report{}, err
+	}
+	return forecast.Slots(ctx, s.db, s.prefix, "")
 }
