@@ -47,10 +47,10 @@ func (s *Stage) lastOf(history []evidence.Sum) time.Time {
 // mostRounds is how often finish tries: each takes a second and the hour that is under way.
 const mostRounds = 60
 
-// finish has a rollup work until nothing is left, by a clock of two days later: then each hour with ends is over, and so is its day, and it is
+// finish has a rollup work until nothing is left, by a clock of a day later: then each hour with ends is over, and so is its day, and it is
 // looked at no more.
 func (s *Stage) finish(ctx context.Context, last time.Time) error {
-	until := last.UTC().Truncate(24 * time.Hour).Add(50 * time.Hour)
+	until := last.UTC().Truncate(time.Hour).Add(26 * time.Hour)
 	db, err := connect.Open(with(s.dsn(""), fmt.Sprintf("timestamp=%d.000000", until.Unix())), 0)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (s *Stage) finish(ctx context.Context, last time.Time) error {
 		rollup.Once(ctx)
 		err := db.QueryRowContext(ctx, "SELECT (SELECT COUNT(*) FROM "+Prefix+"stats_hour WHERE next_look_at <= UTC_TIMESTAMP(6)) + "+
 			"(SELECT COUNT(*) FROM "+Prefix+"stats_hour WHERE day_at IS NULL AND start < UTC_DATE()) + "+
-			"(SELECT COUNT(*) = 0 FROM "+Prefix+"stats_hour WHERE start = UTC_DATE())").Scan(&left)
+			"(SELECT COUNT(*) = 0 FROM "+Prefix+"stats_hour WHERE start = UTC_TIMESTAMP() - INTERVAL 2 HOUR)").Scan(&left)
 		if err != nil {
 			return err
 		}
