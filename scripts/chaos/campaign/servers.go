@@ -167,7 +167,7 @@ func toggle(ctx context.Context, s *stage.Stage, what, on, off string) {
 	for stage.Pause(ctx, 1500*time.Millisecond) {
 		s.During(what, "", stage.Lease, func() {
 			set(on)
-			killConnections(ctx, s, conn)
+			killConnections(context.WithoutCancel(ctx), s, conn) // a query that is broken off takes the connection with it, and the server stays so
 			stage.Pause(ctx, time.Second)
 			set(off)
 		})
