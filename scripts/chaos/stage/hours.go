@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strconv"
 	"time"
 
 	"prescient/scripts/chaos/checker/evidence"
@@ -14,8 +15,9 @@ import (
 // clock. One in eight is put back by up to six hours more, as one that is late to commit. So hours are over, and summed up, while ends of them
 // are committed yet.
 const (
-	hourIs = time.Second
-	late   = " - INTERVAL IF(NEW.outcome <> 'expired' AND CRC32(NEW.job_key) % 8 = 0, CRC32(NEW.job_key) DIV 8 % 21600, 0) SECOND"
+	hourIs   = time.Second
+	daysBack = 45
+	late     = " - INTERVAL IF(NEW.outcome <> 'expired' AND CRC32(NEW.job_key) % 8 = 0, CRC32(NEW.job_key) DIV 8 % 21600, 0) SECOND"
 )
 
 // putBack is the time of that clock for one of the server's.
@@ -27,7 +29,7 @@ func putBack(at string) string {
 func hours() []string {
 	return []string{
 		"CREATE TABLE " + Prefix + "hours (began DATETIME(6) NOT NULL PRIMARY KEY, past DATETIME NOT NULL)",
-		"INSERT INTO " + Prefix + "hours SELECT UTC_TIMESTAMP(6), UTC_DATE() - INTERVAL 45 DAY + INTERVAL 20 HOUR",
+		"INSERT INTO " + Prefix + "hours SELECT UTC_TIMESTAMP(6), UTC_DATE() - INTERVAL " + strconv.Itoa(daysBack) + " DAY + INTERVAL 20 HOUR",
 		"CREATE TRIGGER " + Prefix + "put_back BEFORE INSERT ON " + Prefix + "job_history FOR EACH ROW SET NEW.ended_at = " + putBack("NEW.ended_at") + late,
 		// The hours before were summed up, and had no ends.
 		"INSERT INTO " + Prefix + "stats_hour (start, ends, summed_at, day_at) SELECT past - INTERVAL 1 HOUR, 0, began, began FROM " + Prefix + "hours",

@@ -20,6 +20,9 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 		return report, err
 	}
 	defer s.App.Close()
+	if err := s.makeWeeks(ctx); err != nil {
+		return report, err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if err := errors.Join(s.reports.listen(ctx), watchClock(ctx, s.dsn(""), s.journal)); err != nil {

@@ -108,12 +108,14 @@ func (s *Stage) tellHours(ctx context.Context) error {
 func (s *Stage) pruneAll(ctx context.Context) error {
 	const tries = 8
 	dice := s.Dice(900)
-	brokenOff := 0
+	brokenOff, dropped := 0, 0
 	for range tries {
 		within, cancel := context.WithTimeout(ctx, time.Duration(5+dice.IntN(250))*time.Millisecond)
-		if _, err := s.prune(within); err != nil {
+		report, err := s.prune(within)
+		if err != nil {
 			brokenOff++
 		}
+		dropped += len(report.Dropped)
 		cancel()
 	}
 	// One that was broken off while it took the duty has it for two minutes.
@@ -131,8 +133,25 @@ func (s *Stage) pruneAll(ctx context.Context) error {
 	if err := s.App.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+Prefix+"job_history").Scan(&rows); err != nil {
 		return err
 	}
-	s.Remark("a prune was broken off %d times; after the last one history has %d ends", brokenOff, rows)
+	if rows > 0 {
+		s.Find("rollup", "prune leaves %d ends in history, all of which are old", rows)
+	}
+	s.Remark("of %d prunes of all history %d were broken off; they dropped %d weeks", tries+1, brokenOff, dropped+len(report.Dropped))
 	return nil
+}
+
+// makeWeeks divides history by the weeks in which ends are put back, so that a prune drops these.
+func (s *Stage) makeWeeks(ctx context.Context) error {
+	if !s.Scenario.Hours {
+		return nil
+	}
+	db, err := connect.Open(with(s.dsn(""), fmt.Sprintf("timestamp=%d.000000", s.Now().AddDate(0, 0, -daysBack).Unix())), 0)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	_, err = prune.KeepPartitions(ctx, db, prune.Options{Prefix: Prefix})
+	return err
 }
 
 func (s *Stage) prune(ctx context.Context) (prune.Report, error) {
