@@ -39,8 +39,8 @@ func rollups() []stage.Scenario {
 			}}
 	}
 	return []stage.Scenario{
-		scenario("rollup-kill", "SIGKILL before and after each statement of a rollup, one after the other, and of workers at random", eachOfRollup(wire.Kill), killSome),
-		scenario("rollup-freeze", "SIGSTOP before and after each statement of a rollup, past the lease of its duty", eachOfRollup(wire.Freeze), wait),
+		scenario("rollup-kill", "SIGKILL before and after each statement of a rollup, one after the other, and of workers at random", eachOfRollup(wire.Kill, 1), killSome),
+		scenario("rollup-freeze", "SIGSTOP before and after each statement of a rollup, past the lease of its duty", eachOfRollup(wire.Freeze, rollupStatements), wait),
 		scenario("rollup-lost", "statements of a rollup are done, COMMITs too, but the client sees a broken connection; others are refused", lostInRollup, wait),
 		scenario("rollup-lapse", "the lease of the duty lapses all the time, while its holder goes on", func(int, int) []wire.Rule { return nil }, lapseDuty),
 	}
@@ -67,12 +67,12 @@ const (
 	rollupStatements = 16
 )
 
-// eachOfRollup breaks each process at the n-th statement from the first transaction of its rollup on: before it is sent, or after its answer
-// came. The processes share one count.
-func eachOfRollup(do wire.Action) func(place, life int) []wire.Rule {
+// eachOfRollup breaks each process at the n-th statement from the first transaction of its rollup on, at some first one at the earliest: before it
+// is sent, or after its answer came. The processes share one count. One that is frozen keeps others from the duty, so it is to write an hour before.
+func eachOfRollup(do wire.Action, first int) func(place, life int) []wire.Rule {
 	return func(place, life int) []wire.Rule {
 		n := life + 9*place
-		return []wire.Rule{{Do: do, In: inRollup, Since: rollupFence, Nth: 1 + n/2%rollupStatements, After: n%2 == 1}}
+		return []wire.Rule{{Do: do, In: inRollup, Since: rollupFence, Nth: first + n/2%rollupStatements, After: n%2 == 1}}
 	}
 }
 
