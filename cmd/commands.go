@@ -12,6 +12,7 @@ import (
 	"prescient/cmd/schedule"
 	"prescient/cmd/serve"
 	"prescient/cmd/units"
+	"prescient/cmd/web"
 )
 
 // The groups of commands in the help.
@@ -21,6 +22,7 @@ const (
 	groupTimes  = "schedules"
 	groupSteps  = "steps"
 	groupEvents = "events"
+	groupWeb    = "web"
 	groupSetup  = "setup"
 )
 
@@ -36,7 +38,7 @@ func addCommands(root *cobra.Command, prog *program.Program, version string) {
 	add(groupServe, "Running what is due:",
 		serve.Run(prog), serve.Work(prog), serve.Sweep(prog), serve.RollForward(prog), serve.Pause(prog), serve.Resume(prog), operate.Agents(prog), operate.Status(prog))
 	add(groupChecks, "Checks:",
-		checks.Insert(prog), checks.Cancel(prog), checks.Reschedule(prog), checks.Requeue(prog), checks.Get(prog), checks.Pending(prog), checks.Jobs(prog), checks.History(prog),
+		checks.Insert(prog), checks.Cancel(prog), checks.Reschedule(prog), checks.Requeue(prog), checks.Bulk(prog), checks.Get(prog), checks.Pending(prog), checks.Jobs(prog), checks.History(prog),
 		checks.Slots(prog))
 	add(groupTimes, "Schedules:",
 		schedule.Command(prog))
@@ -44,6 +46,11 @@ func addCommands(root *cobra.Command, prog *program.Program, version string) {
 		job.Command(prog), job.Runs(prog))
 	add(groupEvents, "Events:",
 		event.Command(prog), serve.Forward(prog))
+	overHTTP := []*cobra.Command{web.Token(prog)}
+	if prog.Serve != nil {
+		overHTTP = append([]*cobra.Command{web.Serve(prog)}, overHTTP...)
+	}
+	add(groupWeb, "Over HTTP:", overHTTP...)
 	add(groupSetup, "Setting up:",
 		operate.Migrate(prog), operate.Reslot(prog), operate.Prune(prog), operate.Doctor(prog), operate.Blocking(prog), operate.Stats(prog), operate.Forecast(prog), operate.Audit(prog), operate.Attest(prog), operate.Grants(prog), units.Command(prog),
 		configCommand(prog), demo.Command(prog), versionCommand(prog, version))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 
 	"github.com/jmoiron/sqlx"
@@ -18,10 +19,12 @@ import (
 	"prescient/config"
 	"prescient/prescient"
 	"prescient/prescient/client"
+	"prescient/prescient/connect"
 	"prescient/prescient/event"
 	"prescient/prescient/event/broker"
 	"prescient/prescient/longrun"
 	"prescient/prescient/longrun/wakeup"
+	"prescient/prescient/ops/door"
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
 )
@@ -46,6 +49,10 @@ type Options struct {
 	// WakeUps have agents know at once which long runs others offer, claim and hand on, over a broker that events go to:
 	// {"nats": nats.OpenWakeUp}. Without one they know it within half a second.
 	WakeUps map[string]func(url, subject string, log zerolog.Logger) (w wakeup.WakeUp, stop func(), err error)
+
+	// Serve makes what the command serve serves: api.New of package prescient/api. Without it there is no such command, and a program compiles
+	// nothing of it.
+	Serve func(door.Serving) http.Handler
 
 	// Args are the arguments, without the name of the program; those of the process by default.
 	Args []string
@@ -96,7 +103,7 @@ func Run(ctx context.Context, options Options) int {
 	root := New(options)
 	root.SetArgs(options.Args)
 	err := root.ExecuteContext(ctx)
-	if err != nil && ctx.Err() != nil && exit.Unreachable(err) {
+	if err != nil && ctx.Err() != nil && connect.IsUnreachable(err) {
 		// Statements that are broken off may say no more than that the connection is gone.
 		err = fmt.Errorf("%w: %w", ctx.Err(), err)
 	}
@@ -138,7 +145,7 @@ func (o Options) complete() Options {
 func New(options Options) *cobra.Command {
 	options = options.complete()
 	prog := &program.Program{Name: options.Program, Version: versionOf(options.Program, options.Version).Version, Stderr: options.Stderr, Env: options.Env, Environ: options.Environ,
-		ConfigPaths: options.ConfigPaths, Brokers: options.Brokers, Formats: options.Formats, WakeUps: options.WakeUps, Screen: &output.Screen{Writer: options.Stderr}}
+		ConfigPaths: options.ConfigPaths, Brokers: options.Brokers, Formats: options.Formats, WakeUps: options.WakeUps, Serve: options.Serve, Screen: &output.Screen{Writer: options.Stderr}}
 	if options.Register != nil {
 		prog.Register = func(ctx context.Context, s *program.Session) error {
 			return options.Register(ctx, s.Registry, Deps{Config: s.Config, DB: s.DB, Client: s.Client, Schedules: s.Schedules, Jobs: s.Jobs, Events: s.Schedules.Outbox(), Long: s.Long, Log: s.Log})

@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/cmd"
+	"prescient/prescient/ops/door"
 )
 
 //go:generate go test -run TestThePageHasTheCommands -args -write
@@ -32,7 +34,7 @@ func TestThePageHasTheCommands(t *testing.T) {
 	if !begins || !ends {
 		t.Fatalf("README.md has no place for the table: want %s", tableBegins)
 	}
-	want := commandTable(cmd.New(cmd.Options{}))
+	want := commandTable(cmd.New(cmd.Options{Serve: func(door.Serving) http.Handler { return nil }}))
 	if got == want {
 		return
 	}

@@ -45,6 +45,8 @@ type Config struct {
 	Events Events
 	// Heartbeats are services outside that are told that all is well.
 	Heartbeats Heartbeats
+	// Serve is how others are let in over HTTP.
+	Serve Serve
 
 	settings settings
 }
@@ -312,3 +314,25 @@ type Heartbeat struct {
 	// Start and Failure may be empty; then these are not told.
 	Start, Success, Failure value.Secret
 }
+
+// Serve is how the command serve lets others in over HTTP.
+type Serve struct {
+	// Address is the host:port at which it listens.
+	Address string
+	// Open is the role of requests without a token; empty where these are refused.
+	Open string
+	// Viewer, Operator and Admin are the DSNs of the accounts on which operations run, by the role of the caller, and Door that of the account which
+	// knows callers. The zero Secret is for the DSN of the others.
+	Viewer, Operator, Admin, Door value.Secret
+	// CertFile and KeyFile are PEM files, read again when they change; both or neither.
+	CertFile, KeyFile string
+	// Rate is how many requests a second a caller may send, and Concurrent how many are done at a time.
+	Rate, Concurrent int
+}
+
+// The words of serve.open.
+const (
+	OpenViewer   = "viewer"
+	OpenOperator = "operator"
+	OpenAdmin    = "admin"
+)

@@ -106,7 +106,7 @@ func TestDSNInTheWrongPlaceIsNotRepeated(t *testing.T) {
 	dsn := "root:" + canary + "@tcp(db:3306)/shop"
 	var cases []given
 	for _, f := range fields(new(Config)) {
-		if f.name == keyDSN {
+		if f.name == keyDSN || strings.HasPrefix(f.name, "serve.dsn_") {
 			continue
 		}
 		cases = append(cases,

@@ -35,6 +35,9 @@ const (
 	keyCertFile      = "tls.cert_file"
 	keyKeyFile       = "tls.key_file"
 	keyPublicKeyFile = "tls.public_key_file"
+
+	keyServeCert = "serve.tls_cert_file"
+	keyServeKey  = "serve.tls_key_file"
 )
 
 const (
@@ -66,7 +69,7 @@ func (f field) read(key, text, source string, p *problems) {
 
 // fields returns every key that has one value, in the order of the example file, set to fill c.
 func fields(c *Config) []field {
-	w, g, s, l, o, d, e := &c.Worker, &c.Guards, &c.Sweep, &c.Log, &c.Jobs.Orders, &c.Doctor, &c.Events
+	w, g, s, l, o, d, e, v := &c.Worker, &c.Guards, &c.Sweep, &c.Log, &c.Jobs.Orders, &c.Doctor, &c.Events, &c.Serve
 	list := append([]field{
 		{keyDSN, "", nil, "dsn",
 			"user@tcp(host:port,host:port)/database, one host or more; one with a password is refused here, where others can see it: see --dsn-file"},
@@ -134,6 +137,17 @@ func fields(c *Config) []field {
 			"auto (console on a terminal, otherwise json), console or json"},
 		{"metrics.listen", "", value.ListenAddress(&c.Metrics.Listen), "host:port",
 			"where work serves /metrics and /healthz (default nowhere)"},
+		{"serve.address", "127.0.0.1:8080", value.ListenAddress(&v.Address), "host:port", "where serve listens"},
+		{"serve.open", "", value.OneOf(&v.Open, OpenViewer, OpenOperator, OpenAdmin), "role",
+			"role of requests that have no token: viewer, operator or admin (default they are refused)"},
+		{"serve.dsn_viewer", "", nil, "dsn", "DSN on which serve does what viewers ask for (default --dsn); those below likewise"},
+		{"serve.dsn_operator", "", nil, "dsn", "what operators ask for"},
+		{"serve.dsn_admin", "", nil, "dsn", "what admins ask for"},
+		{"serve.dsn_door", "", nil, "dsn", "by which serve looks tokens up"},
+		{keyServeCert, "", value.Label(&v.CertFile, 4096), "path", "PEM file of serve's certificate, read again when it changes"},
+		{keyServeKey, "", value.Label(&v.KeyFile, 4096), "path", "PEM file of its key"},
+		{"serve.rate", "20", value.Number(&v.Rate, 1, mostAllowed), "number", "requests a second that serve takes of each caller"},
+		{"serve.concurrent", "32", value.Number(&v.Concurrent, 1, mostConcurrency), "number", "requests that serve does at a time"},
 		{"events.lease", "15s", value.Duration(&e.Lease, 2*time.Second, time.Hour), "duration",
 			"time after which the shards of a silent forwarder are free for others"},
 		{"events.poll", "250ms", value.Duration(&e.Poll, 10*time.Millisecond, time.Minute), "duration",

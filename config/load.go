@@ -27,6 +27,7 @@ func Load(options Options) (Config, error) {
 		c.settings.replace(Setting{Key: keyDSN, Value: dsn.String(), Source: source})
 	}
 	c.TLS = readTLS(c.TLS.ServerName, given, &wrong)
+	readServeDSNs(&c.Serve, given, options.PasswordInFlag, &c.settings, &wrong)
 	c.Grid, c.Worker.Assignment = readSlots(given, &wrong)
 	c.Jobs.Orders.TablePrefix = cmp.Or(c.Jobs.Orders.TablePrefix, c.TablePrefix)
 	compareOrders(c.Jobs.Orders, given, &wrong)

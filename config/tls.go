@@ -21,7 +21,7 @@ func readTLS(serverName string, l layers, p *problems) TLS {
 	}
 	ca, cert, publicKey := read(keyCAFile), read(keyCertFile), read(keyPublicKeyFile)
 	key := value.NewSecret(read(keyKeyFile))
-	for _, pair := range [][2]string{{keyCertFile, keyKeyFile}, {keyKeyFile, keyCertFile}} {
+	for _, pair := range [][2]string{{keyCertFile, keyKeyFile}, {keyKeyFile, keyCertFile}, {keyServeCert, keyServeKey}, {keyServeKey, keyServeCert}} {
 		given, source := l.given(pair[0])
 		if other, _ := l.given(pair[1]); given != "" && other == "" {
 			p.add(pair[0], source, fmt.Errorf("%s is missing; a certificate and its key go together", pair[1]))

@@ -19,7 +19,7 @@ var ErrGrant = errors.New("no such grant")
 
 // Roles returns the names of the roles, the least first.
 func Roles() []string {
-	return []string{"analyst", "app-sql", "app", "app-reschedule", "operator", "worker", "oncall", "owner"}
+	return []string{"analyst", "app-sql", "app", "app-reschedule", "operator", "worker", "oncall", "serve-door", "serve-viewer", "serve-operator", "serve-admin", "owner"}
 }
 
 // Account says to whom a role is granted, on which installation.
@@ -152,6 +152,9 @@ func Rights(role string, dialect Dialect) (rights map[string]string, all bool) {
 // column on this one at least. The owner has all.
 func RolesWith(right, name, column string, dialect Dialect) (roles []string) {
 	for _, role := range Roles() {
+		if strings.HasPrefix(role, "serve-") { // those of one program, which nobody takes for the sake of a right
+			continue
+		}
 		rights, all := Rights(role, dialect)
 		for _, one := range eachRight.FindAllStringSubmatch(rights[name], -1) {
 			columns := strings.Split(strings.Trim(one[2], " ()"), ", ")

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/arguments"
@@ -88,7 +87,7 @@ type row interface{ Cursor() string }
 
 // listing is a command that lists rows: read is the client's Pending or History, line is a row in JSON.
 type listing[R row] struct {
-	read    func(*client.Client, context.Context, *sqlx.DB, client.ListFilter) ([]R, error)
+	read    func(*client.Client, context.Context, client.Lister, client.ListFilter) ([]R, error)
 	line    func(R) any
 	columns []output.Column
 	cells   func(R) []string

@@ -20,7 +20,7 @@ import (
 type load struct {
 	client.Load
 	// State is overdue, now, or coming.
-	State string `json:"state"`
+	State client.LoadState `json:"state"`
 	// Served is whether this worker's assignment has it.
 	Served bool `json:"served"`
 }
@@ -101,16 +101,8 @@ func readLoads(ctx context.Context, s *program.Session, f slotFlags) (rows []loa
 	if err != nil {
 		return nil, now, s.Explain(err)
 	}
-	current := s.Config.Grid.Floor(now)
 	for _, l := range found {
-		row := load{Load: l, State: "coming", Served: s.Config.Worker.Assignment.Serves(l.Slot)}
-		switch {
-		case l.Slot.Before(current):
-			row.State = "overdue"
-		case l.Slot.Equal(current):
-			row.State = "now"
-		}
-		rows = append(rows, row)
+		rows = append(rows, load{Load: l, State: l.State(s.Config.Grid, now), Served: s.Config.Worker.Assignment.Serves(l.Slot)})
 	}
 	return rows, now, nil
 }
@@ -130,8 +122,8 @@ func loadCells(rows []load, now time.Time, terminal bool) (cells [][]string) {
 		most = max(most, row.Jobs)
 	}
 	for _, row := range rows {
-		in := row.State
-		if in == "coming" {
+		in := string(row.State)
+		if row.State == client.LoadComing {
 			in = row.Slot.Sub(now).Round(time.Second).String()
 		}
 		served := "no"

@@ -12,7 +12,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/program"
 	"prescient/config"
 	"prescient/jobs/orders"
@@ -172,7 +171,7 @@ func (s *stage) now() time.Time { return time.Now().Add(s.offset) }
 
 // explain names the database that could not be reached.
 func (s *stage) explain(err error) error {
-	if s.shown == nil || errors.Is(err, context.Canceled) || !exit.Unreachable(err) {
+	if s.shown == nil || errors.Is(err, context.Canceled) || !connect.IsUnreachable(err) {
 		return err
 	}
 	return fmt.Errorf("database %s: %w", s.shown, err)

@@ -36,11 +36,13 @@ frozen, or is cut off from the database. It is listed for %[3]s more, unless one
 Timers that call run or sweep are listed between their calls, too. One is dead where it did not come for its next slot, or was silent for
 twice as long as there is between its sweeps, and %[2]s passed since. Timers that serve the same slots are one; its host is that of the last.
 
+What drain told to take nothing new is draining once it has heard that, within %[4]s.
+
 busy is the share of worker.concurrency that was in use between the last two heartbeats of the agent, host load that of its host in
 the last minute. What stands in parentheses is what a dead agent said last.
 
 --pools lists the pools of long runs instead: how many live agents serve each, how many places they have, how many runs of it agents have,
-and how many wait for one, for how long.`, agent.Every, agent.DeadAfter, agent.ForgottenAfter),
+and how many wait for one, for how long.`, agent.Every, agent.DeadAfter, agent.ForgottenAfter, agent.Every+agent.Every/10),
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if pools {
@@ -51,6 +53,7 @@ and how many wait for one, for how long.`, agent.Every, agent.DeadAfter, agent.F
 	}
 	cmd.Flags().BoolVar(&pools, "pools", false, "list the pools of long runs, and what waits in them")
 	cmd.Flags().BoolVar(&watch, "watch", false, fmt.Sprintf("look again every %s, until interrupted", watchEvery))
+	cmd.AddCommand(drainCommand(prog), undrainCommand(prog))
 	return cmd
 }
 
@@ -115,6 +118,10 @@ func agentCells(a agent.Known) []string {
 		serves = "overdue slots"
 	}
 	state, did := string(a.State), []string{fmt.Sprintf("%.0f%%", 100*a.Busy), fmt.Sprint(a.LongRuns), load, fmt.Sprintf("%.0f MB", float64(a.MemoryBytes)/1e6)}
+	if a.Drain && a.State == agent.Live {
+		state += ", to drain"
+	}
+	state += words.Clip(a.Wish(), 80)
 	if a.State == agent.Dead {
 		if a.DueAt != nil {
 			state += ", did not come"

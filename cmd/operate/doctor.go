@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,10 +12,8 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/config"
 	"prescient/prescient/doctor"
 	"prescient/slots"
-	"prescient/sql"
 )
 
 // Doctor returns the command doctor.
@@ -70,7 +67,7 @@ func examine(cmd *cobra.Command, prog *program.Program, assignments string, use 
 		return exit.Usage(fmt.Errorf("--ignore: %w", err))
 	}
 	return prog.Open(cmd, 0, func(s *program.Session) (err error) {
-		options := doctorOptions(s.Config)
+		options := program.DoctorOptions(s.Config)
 		options.Use = use
 		if options.Assignments, err = parseAssignments(s.Config.Grid, assignments); err != nil {
 			return exit.Usage(fmt.Errorf("--assignments: %w", err))
@@ -99,14 +96,6 @@ func examine(cmd *cobra.Command, prog *program.Program, assignments string, use 
 	})
 }
 
-// doctorOptions are what the configuration tells the doctor.
-func doctorOptions(c config.Config) doctor.Options {
-	return doctor.Options{Prefix: c.TablePrefix, Dialect: sql.Dialect(c.Dialect), Resolution: c.Grid.Resolution(),
-		Lease: c.Worker.Lease, SweepGrace: c.Sweep.Grace, SweepEvery: c.Sweep.Every, MaxChecks: mostChecks(c), Pools: pools(c),
-		OverdueBad: c.Doctor.Overdue, MissedAllowed: c.Doctor.Missed, Failing: c.Doctor.Failing, FailingCalls: c.Doctor.FailingCalls, ClockWarn: c.Doctor.Clock,
-		PartitionsAhead: c.Doctor.Partitions, PurgeBehind: c.Doctor.Purge, TransactionOpen: c.Doctor.Transaction}
-}
-
 // sayFinding prints a finding, and below it what to do.
 func sayFinding(p *output.Printer, f doctor.Finding) {
 	mark := string(f.Severity)
@@ -128,26 +117,6 @@ func exitOf(worst doctor.Severity) error {
 		return &exit.Error{Code: exit.CodeWarn, Err: errors.New("there are warnings"), Printed: true}
 	}
 	return nil
-}
-
-// mostChecks is the highest guard that is configured for any job_exec.
-func mostChecks(c config.Config) int {
-	most := max(c.Guards.MaxChecks, c.Jobs.Orders.Guards.MaxChecks)
-	for _, job := range c.Jobs.HTTP {
-		most = max(most, job.Guards.MaxChecks)
-	}
-	return most
-}
-
-// pools are those of job_execs that are configured.
-func pools(c config.Config) (list []string) {
-	for _, job := range c.Jobs.HTTP {
-		list = append(list, job.Pool)
-	}
-	for _, job := range c.Jobs.Command {
-		list = append(list, job.Pool)
-	}
-	return slices.DeleteFunc(list, func(name string) bool { return name == "" })
 }
 
 // parseAssignments reads minutes and shares with ; between them. A share has a slash after a plain number, and is told

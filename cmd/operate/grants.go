@@ -68,6 +68,9 @@ Roles:
   operator        pause, resume, requeue, event, blocking, agents, status, runs, attest, doctor --use operator, and all that lists
   worker          run, work, sweep, roll-forward, forward
   oncall          operator and worker in one: what doctor advises, such as cancel, reschedule, sweep, schedule pause
+  serve-viewer, serve-operator, serve-admin
+                  what serve does for callers of these roles, each on an account of its own
+  serve-door      what serve knows its callers by
   owner           migrate, prune, reslot, and all of the above`,
 		Example: "  prescient grants --role worker --user prescient --host '10.0.%' | mysql -u root -p",
 		Args:    arguments.None,

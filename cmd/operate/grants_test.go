@@ -62,7 +62,7 @@ func TestGrantsAsksNoDatabase(t *testing.T) {
 	}
 	run("--role", "app", "--user", "shop").Wants(t, cmd.ExitUsage, "the database is not given", "--database")
 	run("--role", "app").Wants(t, cmd.ExitUsage, "--user")
-	run("--role", "root", "--user", "shop", "--database", "shop").Wants(t, cmd.ExitUsage, "analyst, app-sql, app, app-reschedule, operator, worker, oncall, owner")
+	run("--role", "root", "--user", "shop", "--database", "shop").Wants(t, cmd.ExitUsage, "analyst, app-sql, app, app-reschedule, operator, worker, oncall, serve-door, serve-viewer, serve-operator, serve-admin, owner")
 	run("--role", "app", "--user", "o'", "--database", "shop").Wants(t, cmd.ExitUsage, "user")
 }
 

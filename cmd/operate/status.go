@@ -51,7 +51,7 @@ func showStatus(cmd *cobra.Command, prog *program.Program, watch bool) error {
 	return prog.Read(cmd, func(s *program.Session) error {
 		var last status.Report
 		err := again(cmd, prog, watch, func(ctx context.Context, to io.Writer) (err error) {
-			if last, err = status.Look(ctx, s.DB, doctorOptions(s.Config)); err != nil {
+			if last, err = status.Look(ctx, s.DB, program.DoctorOptions(s.Config)); err != nil {
 				return s.Explain(err)
 			}
 			if prog.JSON {

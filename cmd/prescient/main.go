@@ -6,6 +6,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/cmd"
+	"prescient/prescient/api"
 	"prescient/prescient/event/broker"
 	"prescient/prescient/event/broker/cloudevents"
 	"prescient/prescient/event/broker/kafka"
@@ -24,6 +25,7 @@ func main() {
 			"redis": redis.Open, "rediss": redis.Open, "amqp": rabbitmq.Open, "amqps": rabbitmq.Open, "tls": nats.Open,
 		},
 		WakeUps: map[string]func(url, subject string, log zerolog.Logger) (wakeup.WakeUp, func(), error){"nats": nats.OpenWakeUp, "tls": nats.OpenWakeUp},
+		Serve:   api.New,
 		Formats: map[string]func(source string) (broker.Format, error){"cloudevents": cloudevents.Structured, "cloudevents-binary": cloudevents.Binary},
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"prescient/prescient/event"
 	"prescient/prescient/event/forward"
+	"prescient/prescient/gauges"
 	"prescient/prescient/worker/books"
 )
 
@@ -19,15 +20,12 @@ type eventMetrics struct {
 	delay                       *prometheus.HistogramVec
 }
 
-// mostTopics is how many topics have a label of their own.
-const mostTopics = 100
-
 func newEventMetrics() *eventMetrics {
 	counter := func(name, help string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "prescient", Name: name, Help: help}, []string{"topic"})
 	}
 	return &eventMetrics{
-		topics:    labels{own: map[string]bool{books.OtherExecs: true}, room: mostTopics},
+		topics:    labels{own: map[string]bool{books.OtherExecs: true}, room: gauges.MostTopics},
 		published: counter("events_published_total", "Events that the broker has acknowledged, and that left the outbox."),
 		failed:    counter("events_failed_total", "Publications that are tried again."),
 		setAside:  counter("events_set_aside_total", "Events that the broker refused for good."),
@@ -79,34 +77,23 @@ func (m *eventMetrics) observer() *forward.Observer {
 // outboxProbe looks at the outbox.
 type outboxProbe struct {
 	ask func(ctx context.Context) ([]event.Waiting, error)
-	remembered[[]event.Waiting]
+	gauges.Remembered[[]event.Waiting]
 }
 
 // oldest is how long the oldest event has waited.
 func (p *outboxProbe) oldest() (age time.Duration, err error) {
-	waiting, err := p.look(p.ask)
+	waiting, err := p.Look(p.ask)
 	for _, w := range waiting {
 		age = max(age, w.Age)
 	}
 	return age, err
 }
 
-var (
-	outboxAge    = prometheus.NewDesc("prescient_outbox_age_seconds", "For how long the oldest event of a topic has waited in the outbox.", []string{"topic"}, nil)
-	outboxEvents = prometheus.NewDesc("prescient_outbox_events", "Events of a topic that wait, among the first 100000 of the outbox.", []string{"topic"}, nil)
-)
-
 // Describe implements prometheus.Collector.
-func (p *outboxProbe) Describe(to chan<- *prometheus.Desc) { to <- outboxAge; to <- outboxEvents }
+func (p *outboxProbe) Describe(to chan<- *prometheus.Desc) { gauges.Outbox.Describe(to) }
 
 // Collect implements prometheus.Collector.
 func (p *outboxProbe) Collect(to chan<- prometheus.Metric) {
-	waiting, _ := p.look(p.ask) // the oldest first; what fails shows as prescient_database_up, or in /healthz
-	for i, w := range waiting {
-		if i == mostTopics {
-			break
-		}
-		to <- prometheus.MustNewConstMetric(outboxAge, prometheus.GaugeValue, w.Age.Seconds(), w.Topic)
-		to <- prometheus.MustNewConstMetric(outboxEvents, prometheus.GaugeValue, float64(w.Events), w.Topic)
-	}
+	waiting, _ := p.Look(p.ask) // what fails shows as prescient_database_up, or in /healthz
+	gauges.SendOutbox(to, waiting)
 }

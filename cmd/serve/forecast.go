@@ -8,6 +8,7 @@ import (
 
 	"prescient/cmd/internal/program"
 	"prescient/prescient/forecast"
+	"prescient/prescient/gauges"
 	"prescient/sql"
 )
 
@@ -42,21 +43,15 @@ func forecastOnce(ctx context.Context, s *program.Session, name string) {
 // forecastProbe looks by how much the worst of the slots to come is late.
 type forecastProbe struct {
 	ask func(ctx context.Context) (forecast.Report, error)
-	remembered[forecast.Report]
+	gauges.Remembered[forecast.Report]
 }
 
-var forecastOver = prometheus.NewDesc("prescient_forecast_over_seconds",
-	"By how much the worst of the slots to come ends after the next begins, or starts past an SLA; 0 where all end in time, as far as is known. It is not there where no forecast was made in the last 5 minutes.", nil, nil)
-
 // Describe implements prometheus.Collector.
-func (p *forecastProbe) Describe(to chan<- *prometheus.Desc) { to <- forecastOver }
+func (p *forecastProbe) Describe(to chan<- *prometheus.Desc) { gauges.Forecast.Describe(to) }
 
 // Collect implements prometheus.Collector.
 func (p *forecastProbe) Collect(to chan<- prometheus.Metric) {
-	report, err := p.look(p.ask)
-	if err != nil || report.Age.Duration() > forecast.Old { // prescient_database_up says whether the database answers
-		return
+	if report, err := p.Look(p.ask); err == nil { // prescient_database_up says whether the database answers
+		gauges.SendForecast(to, report)
 	}
-	worst, _ := report.Worst()
-	to <- prometheus.MustNewConstMetric(forecastOver, prometheus.GaugeValue, worst.Over.Duration().Seconds())
 }

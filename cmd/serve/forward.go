@@ -69,7 +69,7 @@ func forwardOn(ctx context.Context, s *program.Session, listen string, untilEmpt
 	}
 	defer silence()
 	s.Log.Info().Str("forwarder", s.Config.Worker.Name).Int("routes", len(s.Config.Events.Routes)).Msg("forwarding")
-	notify(s, daemon.SdNotifyReady)
+	s.Notify(daemon.SdNotifyReady)
 	run := f.Run
 	if untilEmpty {
 		run = f.RunUntilEmpty

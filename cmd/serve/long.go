@@ -11,15 +11,15 @@ import (
 // handOnTime is how long calls that were ended may take to come back and be handed on. What takes longer lapses.
 const handOnTime = 5 * time.Second
 
-// drainingLong runs what runs slots, and once ctx ends hands the long runs on, beside the stop of that.
-func drainingLong(ctx context.Context, s *program.Session, run func(ctx context.Context) error) error {
+// drainingLong runs what runs slots, and once ctx ends hands the long runs on by end, beside the stop of that.
+func drainingLong(ctx context.Context, s *program.Session, end func(ctx context.Context) error, run func(ctx context.Context) error) error {
 	told, stop := context.WithCancel(ctx)
 	defer stop()
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
 		<-told.Done()
-		drain(s)
+		drain(s, end)
 	}()
 	err := run(ctx)
 	stop()
@@ -44,7 +44,7 @@ func beside(ctx context.Context, serve func(ctx context.Context), run func(ctx c
 
 // awaitingLong is drainingLong for what ends by itself: its long runs end first, unless ctx does.
 func awaitingLong(ctx context.Context, s *program.Session, run func(ctx context.Context) error) error {
-	return drainingLong(ctx, s, func(ctx context.Context) error {
+	return drainingLong(ctx, s, s.Long.Drain, func(ctx context.Context) error {
 		err := run(ctx)
 		if n := s.Long.Running(); n > 0 && ctx.Err() == nil {
 			s.Log.Info().Int("runs", n).Msg("waiting for long runs to end")
@@ -56,14 +56,14 @@ func awaitingLong(ctx context.Context, s *program.Session, run func(ctx context.
 }
 
 // drain hands long runs on: they have worker.stop_grace to save a checkpoint.
-func drain(s *program.Session) {
+func drain(s *program.Session, end func(ctx context.Context) error) {
 	n := s.Long.Running()
 	grace, cancel := context.WithTimeout(context.Background(), s.Config.Worker.StopGrace)
 	defer cancel()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = s.Long.Drain(grace) // the error is that grace is over: some were ended
+		_ = end(grace) // the error is that grace is over: some were ended
 	}()
 	select {
 	case <-done:

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"prescient/prescient"
+	"prescient/prescient/gauges"
 	"prescient/prescient/worker"
 	"prescient/prescient/worker/books"
 )
@@ -177,32 +178,21 @@ func (m *metrics) answered(answers []worker.Result) {
 // probe looks at the backlog.
 type probe struct {
 	ask func(ctx context.Context) (time.Time, time.Duration, error)
-	remembered[time.Duration]
+	gauges.Remembered[time.Duration]
 }
 
 func (p *probe) backlog() (time.Duration, error) {
-	return p.look(func(ctx context.Context) (time.Duration, error) {
+	return p.Look(func(ctx context.Context) (time.Duration, error) {
 		_, age, err := p.ask(ctx)
 		return age, err
 	})
 }
 
-var (
-	backlogAge = prometheus.NewDesc("prescient_backlog_age_seconds",
-		"Age of the oldest slot that has come and still holds rows, of all workers; 0 where there is none.", nil, nil)
-	databaseUp = prometheus.NewDesc("prescient_database_up", "Whether the database answered when it was last asked.", nil, nil)
-)
-
 // Describe implements prometheus.Collector.
-func (p *probe) Describe(to chan<- *prometheus.Desc) { to <- backlogAge; to <- databaseUp }
+func (p *probe) Describe(to chan<- *prometheus.Desc) { gauges.Backlog.Describe(to) }
 
 // Collect implements prometheus.Collector.
 func (p *probe) Collect(to chan<- prometheus.Metric) {
 	age, err := p.backlog()
-	up := 0.0
-	if err == nil {
-		up = 1
-		to <- prometheus.MustNewConstMetric(backlogAge, prometheus.GaugeValue, age.Seconds())
-	}
-	to <- prometheus.MustNewConstMetric(databaseUp, prometheus.GaugeValue, up)
+	gauges.SendBacklog(to, age, err)
 }

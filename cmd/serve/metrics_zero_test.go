@@ -11,6 +11,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/agent"
+	"prescient/prescient/gauges"
 	"prescient/prescient/worker/books"
 )
 
@@ -77,8 +78,8 @@ func TestEachLabelThatIsKnownIsThereFromTheStart(t *testing.T) {
 
 func TestOfManyPoolsTheWorstHaveALabel(t *testing.T) {
 	var pools []agent.Pool
-	for i := range 3 * mostPools {
-		pools = append(pools, agent.Pool{Name: fmt.Sprintf("p%03d", i), Waiting: 1, Oldest: time.Duration(i%(3*mostPools-5)) * time.Second})
+	for i := range 3 * gauges.MostPools {
+		pools = append(pools, agent.Pool{Name: fmt.Sprintf("p%03d", i), Waiting: 1, Oldest: time.Duration(i%(3*gauges.MostPools-5)) * time.Second})
 	}
 	p := &agentProbe{busy: func() float64 { return 0 }, list: func(context.Context) ([]agent.Known, error) { return nil, nil },
 		pools: func(context.Context, []agent.Known) ([]agent.Pool, error) { return pools, nil }}
@@ -90,10 +91,10 @@ func TestOfManyPoolsTheWorstHaveALabel(t *testing.T) {
 			n++
 		}
 	}
-	if worst := fmt.Sprintf(`prescient_long_runs_waiting_seconds{pool="p%03d"}`, 3*mostPools-6); got[worst] != 3*mostPools-6 || n != mostPools {
+	if worst := fmt.Sprintf(`prescient_long_runs_waiting_seconds{pool="p%03d"}`, 3*gauges.MostPools-6); got[worst] != 3*gauges.MostPools-6 || n != gauges.MostPools {
 		t.Errorf("%s is %v, of %d", worst, got[worst], n)
 	}
-	for _, state := range []agent.State{agent.Live, agent.Stopping, agent.Dead} {
+	for _, state := range []agent.State{agent.Live, agent.Draining, agent.Stopping, agent.Dead} {
 		if v, there := got[fmt.Sprintf(`prescient_agents{state=%q}`, state)]; !there || v != 0 {
 			t.Errorf("%s: %v, %v", state, v, there)
 		}

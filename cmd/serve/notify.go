@@ -9,13 +9,6 @@ import (
 	"prescient/cmd/internal/program"
 )
 
-// notify tells the service manager that started the process, where there is one, how it is.
-func notify(s *program.Session, state string) {
-	if _, err := daemon.SdNotify(false, state); err != nil {
-		s.Log.Warn().Err(err).Str("state", state).Msg("the service manager cannot be told")
-	}
-}
-
 // watchdog tells the service manager that the process is alive, twice in the time that it waits for that, while it is.
 // It returns once ctx has ended.
 func watchdog(ctx context.Context, s *program.Session, alive func() error) {
@@ -32,7 +25,7 @@ func watchdog(ctx context.Context, s *program.Session, alive func() error) {
 		if err := alive(); err != nil {
 			s.Log.Error().Err(err).Msg("the watchdog is not told that all is well")
 		} else {
-			notify(s, daemon.SdNotifyWatchdog)
+			s.Notify(daemon.SdNotifyWatchdog)
 		}
 		select {
 		case <-ctx.Done():

@@ -57,7 +57,8 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 	if f == nil {
 		events = nil
 	}
-	w, a, stop, err := watchedWorker(cmd.Context(), s, cmp.Or(listen, s.Config.Metrics.Listen), events)
+	rests := new(idle)
+	w, a, stop, err := watchedWorker(cmd.Context(), s, cmp.Or(listen, s.Config.Metrics.Listen), events, rests)
 	if err != nil {
 		return err
 	}
@@ -73,17 +74,24 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 	goesOn := context.AfterFunc(cmd.Context(), func() {
 		defer close(logged)
 		s.Log.Info().Stringer("grace", s.Config.Worker.StopGrace).Msg("stopping: nothing new is started, what runs may end")
-		notify(s, daemon.SdNotifyStopping)
+		s.Notify(daemon.SdNotifyStopping)
 	})
-	err = registered(cmd.Context(), a, func(ctx context.Context) error {
+	end := func(ctx context.Context) error {
+		if cmd.Context().Err() == nil {
+			return s.Long.Hold(ctx) // it may be told to go on
+		}
+		return s.Long.Drain(ctx)
+	}
+	work := func(ctx context.Context) error {
 		return forwarding(ctx, s, f, func(ctx context.Context) error {
-			return drainingLong(ctx, s, func(ctx context.Context) error {
+			return drainingLong(ctx, s, end, func(ctx context.Context) error {
 				return claimingLong(ctx, s, func(ctx context.Context) error {
 					return summing(ctx, s, w.Name(), func(ctx context.Context) error { return beside(ctx, m.Serve, w.Work) })
 				})
 			})
 		})
-	})
+	}
+	err = registered(cmd.Context(), a, func(ctx context.Context) error { return obeying(ctx, s, a, rests, work) })
 	stop()
 	if !goesOn() {
 		<-logged
@@ -96,13 +104,23 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 }
 
 // watchedWorker returns a worker that serves its metrics, and tells the service manager how it is, until stop is called;
-// that may be done twice. The agent has other processes know of it.
-func watchedWorker(ctx context.Context, s *program.Session, listen string, events *eventMetrics) (w *worker.Worker, a *agent.Agent, stop func(), err error) {
+// that may be done twice. The agent has other processes know of it. While it rests it is well though it does not work.
+func watchedWorker(ctx context.Context, s *program.Session, listen string, events *eventMetrics, rests *idle) (w *worker.Worker, a *agent.Agent, stop func(), err error) {
 	watching, unwatch := context.WithCancel(context.WithoutCancel(ctx))
 	var watcher sync.WaitGroup
+	alive := func() error {
+		if rests.isWell() {
+			return nil
+		}
+		return w.Alive()
+	}
+	first := sync.OnceFunc(func() {
+		s.Notify(daemon.SdNotifyReady)
+		watcher.Go(func() { watchdog(watching, s, alive) })
+	})
 	ready := func() {
-		notify(s, daemon.SdNotifyReady)
-		watcher.Go(func() { watchdog(watching, s, w.Alive) })
+		rests.over()
+		first()
 	}
 	observer := &worker.Observer{Working: ready}
 	var m *metrics
@@ -128,7 +146,7 @@ func watchedWorker(ctx context.Context, s *program.Session, listen string, event
 		if events != nil {
 			events.register(m.registry)
 		}
-		if silence, err = serveHTTP(ctx, s, listen, m.registry, w.Alive, p.backlog); err != nil {
+		if silence, err = serveHTTP(ctx, s, listen, m.registry, alive, p.backlog); err != nil {
 			unwatch()
 			return nil, nil, nil, err
 		}

@@ -19,7 +19,7 @@ func systemdCommand(prog *program.Program) *cobra.Command {
 		Short: "Print systemd services and timers",
 		Long: `Prints a service and a timer for each shard and for the sweeper, and where there are routes for events a service of forward that
 stays up; or with --work a service for each shard that stays up, sweeps and forwards by itself, and is restarted where it
-hangs. Prune has a service and a timer in both cases. With --dir they are written as files.
+hangs. Prune has a service and a timer in both cases, and with --serve serve has a service. With --dir they are written as files.
 
 A service that still runs when its timer comes again is not started twice: that slot is left to the sweeper.
 The DSN comes from the configuration file, or from the variable PRESCIENT_DSN in /etc/default/<name>, which has to be
@@ -31,6 +31,9 @@ there where the DSN was given to this command by its environment.`,
 	f.addFlags(cmd, "prescient", "user that the services run as")
 	cmd.Flags().StringVar(&f.dir, "dir", "", "write the files to this folder")
 	cmd.Flags().BoolVar(&f.work, "work", false, "services that stay up, in place of timers")
+	if prog.Serve != nil {
+		cmd.Flags().BoolVar(&f.serve, "serve", false, "also a service of serve, which lets others in over HTTP")
+	}
 	return cmd
 }
 
@@ -55,6 +58,9 @@ func systemdUnits(p unitPlan) (files []unitFile, err error) {
 		if p.forwards {
 			files = append(files, unitFile{p.name + "-forward.service", p.forwardService()})
 		}
+	}
+	if p.serve {
+		files = append(files, unitFile{p.name + "-serve.service", p.serveService()})
 	}
 	if p.keep != "" {
 		files = append(files, unitFile{p.name + "-prune.service", p.aboutPrune() + p.oneshot("drop old history", p.prune())},
@@ -118,6 +124,13 @@ func (p unitPlan) workService(s shard) string {
 // forwardService stays up: a pass each minute would have events wait for it.
 func (p unitPlan) forwardService() string {
 	return p.head("stay up and publish events") + "\n[Service]\nType=notify\nRestart=on-failure\nRestartSec=5\n" + p.service(p.command("forward")) +
+		"\n[Install]\nWantedBy=multi-user.target\n"
+}
+
+// serveService stays up.
+func (p unitPlan) serveService() string {
+	p.variables = append(slices.Clone(p.variables), p.ofServe...)
+	return p.head("stay up and let others in over HTTP") + "\n[Service]\nType=notify\nRestart=on-failure\nRestartSec=5\n" + p.service(p.command("serve")) +
 		"\n[Install]\nWantedBy=multi-user.target\n"
 }
 

@@ -31,7 +31,7 @@ type unitFlags struct {
 	shards                  int
 	name, user, binary, dir string
 	keep, owner             string // of prune
-	work                    bool
+	work, serve             bool
 }
 
 // unitFile is a file of units, as units --json prints it.
@@ -132,7 +132,8 @@ type unitPlan struct {
 	shardList []shard
 	sweep     time.Duration
 	stopGrace time.Duration
-	forwards  bool // there are routes for events
+	forwards  bool     // there are routes for events
+	ofServe   []string // variables that serve alone needs
 }
 
 // shard is a share of the slots.
@@ -209,6 +210,11 @@ func planUnits(prog *program.Program, c config.Config, f unitFlags) (unitPlan, e
 			continue
 		case strings.HasSuffix(s.Key, ".secret_env") && s.Source != "default":
 			p.variables = append(p.variables, s.Value)
+		case strings.HasPrefix(s.Key, "serve.dsn_"):
+			if s.Source != "default" && !fromFile {
+				p.ofServe = append(p.ofServe, "PRESCIENT_"+strings.ToUpper(strings.ReplaceAll(s.Key, ".", "_")))
+			}
+			continue
 		case s.Key == "log.level" && s.Source != "default" && !fromFile:
 			p.loud = false
 		}

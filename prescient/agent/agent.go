@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,8 +94,10 @@ type Agent struct {
 	stopping chan struct{}
 	stop     sync.Once
 
-	mu   sync.Mutex
-	busy share // of its concurrency, between heartbeats
+	mu     sync.Mutex
+	busy   share         // of its concurrency, between heartbeats
+	drains bool          // that is wanted of it
+	turned chan struct{} // is closed once that changes; nil where nobody asked
 }
 
 // New makes an agent, which registers when it is run. db is a pool that connect.Open made. The error wraps
@@ -182,7 +185,10 @@ func (a *Agent) Run(ctx context.Context) {
 			stopping = nil
 		case <-timer.C:
 		}
-		err := a.beat(ctx, stopping == nil)
+		drains, err := a.beat(ctx, stopping == nil)
+		if err == nil && a.turn(drains) && ctx.Err() == nil {
+			_, err = a.beat(ctx, stopping == nil) // others know at once that it was heard
+		}
 		if err == nil && time.Since(forgotten) >= forgetEvery {
 			forgotten = time.Now()
 			err = a.forget(ctx)
@@ -200,8 +206,8 @@ func (a *Agent) Run(ctx context.Context) {
 	}
 }
 
-// beat registers the agent, or has it heard of.
-func (a *Agent) beat(ctx context.Context, stops bool) error {
+// beat registers the agent, or has it heard of, and says whether it is to drain.
+func (a *Agent) beat(ctx context.Context, stops bool) (drains bool, err error) {
 	o := a.options
 	var called time.Duration
 	if o.Calling != nil {
@@ -213,19 +219,25 @@ func (a *Agent) beat(ctx context.Context, stops bool) error {
 	}
 	a.mu.Lock()
 	busy := a.busy.since(time.Now(), called)
+	stops = stops || a.drains
 	a.mu.Unlock()
 	return a.write(ctx, busy, runs, stops, o.Connections)
 }
 
-// write writes the row of the agent.
-func (a *Agent) write(ctx context.Context, busy float64, runs int, stops bool, connections int) error {
+// write writes the row of the agent, and says whether it is to drain.
+func (a *Agent) write(ctx context.Context, busy float64, runs int, stops bool, connections int) (drains bool, err error) {
 	due, err := a.due(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	o := a.options
-	return a.exec(ctx, "agent/beat", o.Name, a.instance, o.Kind, a.host, os.Getpid(), o.Version, o.Assignment.String(), string(a.pools), o.Concurrency,
+	done, err := a.exec(ctx, "agent/beat", o.Name, a.instance, o.Kind, a.host, os.Getpid(), o.Version, o.Assignment.String(), string(a.pools), o.Concurrency,
 		busy, runs, hostLoad(), memory(), time.Now().UTC(), stops, time.Since(a.began).Microseconds(), connections, due)
+	if err != nil {
+		return false, err
+	}
+	wanted, err := done.LastInsertId()
+	return wanted == toDrain, err
 }
 
 // leave takes the row away, or has that of a timer wait for the next time. Where that fails the agent counts as dead
@@ -233,7 +245,7 @@ func (a *Agent) write(ctx context.Context, busy float64, runs int, stops bool, c
 func (a *Agent) leave(forget bool) {
 	ctx := context.Background()
 	if a.timer != nil {
-		err := a.write(ctx, 0, 0, false, 0)
+		_, err := a.write(ctx, 0, 0, false, 0)
 		if err == nil && forget {
 			err = a.forget(ctx)
 		}
@@ -242,22 +254,24 @@ func (a *Agent) leave(forget bool) {
 		}
 		return
 	}
-	if err := a.exec(ctx, "agent/leave", a.options.Name, a.instance); err != nil {
+	if _, err := a.exec(ctx, "agent/leave", a.options.Name, a.instance); err != nil {
 		a.options.Log.Warn().Err(err).Msg("the agent could not write that it ends: others take the agent for dead")
 	}
 }
 
 // forget takes away what the dead have left.
 func (a *Agent) forget(ctx context.Context) error {
-	return a.exec(ctx, "agent/forget", ForgottenAfter.Microseconds(), ForgottenAfter.Microseconds())
+	_, err := a.exec(ctx, "agent/forget", ForgottenAfter.Microseconds(), ForgottenAfter.Microseconds())
+	return err
 }
 
 // exec runs a statement to its end, also where ctx ends before that: one that was given up the server may still do, after the row was taken away.
-func (a *Agent) exec(ctx context.Context, statement string, args ...any) error {
+func (a *Agent) exec(ctx context.Context, statement string, args ...any) (sql.Result, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTime)
 	defer cancel()
-	if _, err := a.db.ExecContext(store.Vital(ctx), a.tables.Stmt.Get(statement), args...); err != nil {
-		return fmt.Errorf("%s: %w", statement, err)
+	done, err := a.db.ExecContext(store.Vital(ctx), a.tables.Stmt.Get(statement), args...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", statement, err)
 	}
-	return nil
+	return done, nil
 }

@@ -90,9 +90,9 @@ func TestAnAgentIsListedWhileItRunsAndNotAfterItEnded(t *testing.T) {
 func TestTwoProcessesOfOneNameShowAsTwo(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		one, two := r.agent(r.options("a")), r.agent(r.options("a"))
-		r.Must(one.beat(t.Context(), false))
-		r.Must(two.beat(t.Context(), false))
-		r.Must(one.beat(t.Context(), true))
+		r.beats(one, false)
+		r.beats(two, false)
+		r.beats(one, true)
 		all := r.list()
 		if len(all) != 2 || all[0].Instance == all[1].Instance {
 			t.Fatalf("%+v", all)
@@ -109,7 +109,7 @@ func TestOneThatWasNotHeardOfForTwoHeartbeatsIsDeadAndForgottenAfterADay(t *test
 		a := r.agent(r.options("a"))
 		state := func(silent time.Duration) State {
 			t.Helper()
-			r.Must(a.beat(t.Context(), false))
+			r.beats(a, false)
 			r.Exec("UPDATE p_agent SET seen_at = seen_at - INTERVAL ? SECOND", int(silent.Seconds()))
 			return r.list()[0].State
 		}
@@ -120,7 +120,7 @@ func TestOneThatWasNotHeardOfForTwoHeartbeatsIsDeadAndForgottenAfterADay(t *test
 			t.Errorf("after two: %s", s)
 		}
 		started := r.list()[0].StartedAt
-		r.Must(a.beat(t.Context(), false))
+		r.beats(a, false)
 		if back := r.list()[0]; back.State != Live || !back.StartedAt.Equal(started) {
 			t.Errorf("one that is back: %+v", back)
 		}
@@ -146,11 +146,11 @@ func TestRunsThatWaitAreCountedByPool(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		o := r.options("a")
 		o.Pools = map[string]int{"heavy": 4}
-		r.Must(r.agent(o).beat(t.Context(), false))
+		r.beats(r.agent(o), false)
 		o.Name, o.Pools = "b", map[string]int{"heavy": 2, "idle": 1}
-		r.Must(r.agent(o).beat(t.Context(), false))
+		r.beats(r.agent(o), false)
 		o.Name = "dead"
-		r.Must(r.agent(o).beat(t.Context(), false))
+		r.beats(r.agent(o), false)
 		r.Exec("UPDATE p_agent SET seen_at = seen_at - INTERVAL 61 SECOND WHERE name = 'dead'")
 		for i, run := range []struct{ pool, agent, until, ended string }{
 			{"heavy", "a", "UTC_TIMESTAMP(6) + INTERVAL 1 MINUTE", "NULL"},
@@ -212,9 +212,24 @@ func TestNoStatementOfAgentsScansATable(t *testing.T) {
 		conn, err := r.Pool(time.Time{}).Conn(t.Context())
 		r.Must(err)
 		defer conn.Close()
-		get := r.Tables().Stmt.Get
+		rows = rows[:0]
+		for i := range 2000 {
+			rows = append(rows, fmt.Sprintf("('exec%d', UNHEX(LPAD(HEX(%d), 16, '0')), 'func', '{}', 'w', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))", i%500, i))
+		}
+		r.Exec("INSERT INTO p_exec_known (job_exec, fingerprint, form, guards, worker, first_at, seen_at) VALUES " + strings.Join(rows, ","))
+		r.Exec("ANALYZE TABLE p_exec_known")
+		tables := r.Tables()
+		get := tables.Stmt.Get
+		execs := func(jobExec, after string) string {
+			bounds, err := execBounds(jobExec, after)
+			r.Must(err)
+			return tables.Fill("agent/execs", "{bounds}", bounds, "{limit}", "100")
+		}
 		for _, e := range []rig.Explained{
 			{Statement: "agent/pools", Query: get("agent/pools"), Args: []any{mostRuns}, Reached: map[string]string{"p_long_run": "ended_at 9"}},
+			{Statement: "agent/execs of one", Query: execs("exec7", ""), Args: []any{60}, Reached: map[string]string{"p_exec_known": "PRIMARY 66"}},
+			{Statement: "agent/execs of one behind a cursor", Query: execs("exec7", "exec7/0000000000000007"), Args: []any{60}, Reached: map[string]string{"p_exec_known": "PRIMARY 74"}},
+			{Statement: "agent/execs behind a cursor", Query: execs("", "exec7/0000000000000007"), Args: []any{60}, Reached: map[string]string{"p_exec_known": "PRIMARY 66"}},
 			{Statement: "agent/leave", Query: get("agent/leave"), Args: []any{"n7", 7}, Reached: map[string]string{"p_agent": "PRIMARY 266"}},
 			{Statement: "agent/forget", Query: get("agent/forget"), Args: []any{ForgottenAfter.Microseconds(), ForgottenAfter.Microseconds()}, Reached: map[string]string{"p_agent": "seen_at 8"}},
 			{Statement: "agent/before", Query: get("agent/before"), Args: []any{"n7", 7}, Reached: map[string]string{"known": "PRIMARY 266"}},

@@ -4,6 +4,7 @@
 // apart by the database's clock:
 //
 //   - live: heard of within [DeadAfter], the time of two heartbeats;
+//   - draining: so, but it takes nothing new, since [Controls.Drain] said so, until [Controls.Undrain];
 //   - stopping: so, but it starts nothing new, and ends or hands on what it has;
 //   - dead: not heard of for longer, until one of its name is back, or [ForgottenAfter].
 //

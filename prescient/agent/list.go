@@ -19,6 +19,7 @@ type State string
 // The states.
 const (
 	Live     State = "live"
+	Draining State = "draining" // it takes nothing new, since somebody wants that
 	Stopping State = "stopping"
 	Dead     State = "dead"
 )
@@ -32,7 +33,7 @@ type Known struct {
 	Kind  Kind   `json:"kind"`
 	State State  `json:"state"`
 	// Instance tells apart agents of one name.
-	Instance uint64 `json:"instance"`
+	Instance uint64 `json:"instance,string"`
 	Host     string `json:"host"`
 	PID      uint32 `json:"pid"`
 	Version  string `json:"version"`
@@ -55,6 +56,11 @@ type Known struct {
 	SeenAt    time.Time     `json:"seen_at"`
 	// DueAt is by when a timer is to be heard of again; nil for what stays up.
 	DueAt *time.Time `json:"due_at"`
+	// Drain says that somebody wants it to take nothing new, WantedBy who, where that is known, and WantedAt since when. It is Draining once it has
+	// heard of that, with its next heartbeat.
+	Drain    bool       `json:"drain,omitempty"`
+	WantedBy string     `json:"wanted_by,omitempty"`
+	WantedAt *time.Time `json:"wanted_at,omitempty"`
 	// Silent is for how long it was not heard of, by the database's clock.
 	Silent time.Duration `json:"silent_ns"`
 }
@@ -77,6 +83,9 @@ type row struct {
 	MemoryBytes uint64     `db:"memory_bytes"`
 	ClockMS     int64      `db:"clock_ms"`
 	Stopping    bool       `db:"stopping"`
+	Drain       bool       `db:"drain"`
+	WantedBy    string     `db:"wanted_by"`
+	WantedAt    *time.Time `db:"wanted_at"`
 	StartedAt   time.Time  `db:"started_at"`
 	SeenAt      time.Time  `db:"seen_at"`
 	DueAt       *time.Time `db:"due_at"`
@@ -84,7 +93,7 @@ type row struct {
 	LateUS      *int64     `db:"late_us"`
 }
 
-// List returns the agents by name, up to 10,000 of them: those that live, that stop, and that died not long ago and have not come back. db is a pool that
+// List returns the agents by name, up to 10,000 of them: those that live, that drain, that stop, and that died not long ago and have not come back. db is a pool that
 // connect.Open made; the other arguments are those of Options. The error wraps prescient.ErrNotMigrated or what the server says.
 func List(ctx context.Context, db *sqlx.DB, prefix string, dialect text.Dialect) ([]Known, error) {
 	t, err := store.OpenTables(ctx, db, prefix, 0, dialect)
@@ -107,14 +116,17 @@ func ListBy(ctx context.Context, db *sqlx.DB, statements text.Statements) ([]Kno
 	for _, r := range rows {
 		known := Known{Name: r.Name, Kind: r.Kind, DueAt: r.DueAt, Instance: r.Instance, Host: r.Host, PID: r.PID, Version: r.Version, Assignment: r.Assignment, Concurrency: r.Concurrency,
 			Busy: r.Busy, LongRuns: r.LongRuns, Connections: r.Connections, Load: r.Load, MemoryBytes: r.MemoryBytes, Ahead: time.Duration(r.ClockMS) * time.Millisecond,
-			StartedAt: r.StartedAt, SeenAt: r.SeenAt, Silent: max(time.Duration(r.SilentUS)*time.Microsecond, 0)}
+			Drain: r.Drain, WantedBy: r.WantedBy, WantedAt: r.WantedAt, StartedAt: r.StartedAt, SeenAt: r.SeenAt, Silent: max(time.Duration(r.SilentUS)*time.Microsecond, 0)}
 		var late time.Duration
 		if r.LateUS != nil {
 			late = time.Duration(*r.LateUS) * time.Microsecond
 		}
 		known.State = stateOf(known.Silent, r.LateUS != nil, late, r.Stopping)
+		if known.State == Stopping && known.Drain {
+			known.State = Draining
+		}
 		if err := json.Unmarshal(r.Pools, &known.Pools); err != nil {
-			return nil, fmt.Errorf("pools of the agent %q: %w", r.Name, err)
+			known.Pools = nil // no program of this version wrote it
 		}
 		all = append(all, known)
 	}

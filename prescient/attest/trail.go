@@ -139,6 +139,9 @@ func pausesOf(entries []audit.Stored) (all []pause) {
 	for _, e := range entries {
 		open := len(all) > 0 && all[len(all)-1].until.IsZero()
 		switch {
+		case e.Verb == audit.Pause && open && len(e.Before) == 0:
+			// Nothing was paused any more: plain SQL had ended the pause before, nobody knows when.
+			all[len(all)-1] = pause{from: e.At}
 		case e.Verb == audit.Pause && !open:
 			all = append(all, pause{from: e.At})
 		case e.Verb == audit.Resume && open:

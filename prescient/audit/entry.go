@@ -30,6 +30,12 @@ const (
 	Check Kind = "check"
 	// Event is an event that was set aside, by its id.
 	Event Kind = "event"
+	// Bulk is what was done to all checks that a filter matched, by the number of the bulk run.
+	Bulk Kind = "bulk"
+	// Token is a token of the API, by its number.
+	Token Kind = "token"
+	// Agent is a process that works, by its name.
+	Agent Kind = "agent"
 	// Installation is what has no object of its own; its id is InstallationID.
 	Installation Kind = "installation"
 )
@@ -38,7 +44,9 @@ const (
 const InstallationID = "prescient"
 
 // Kinds are all kinds.
-func Kinds() []Kind { return []Kind{Schedule, Job, Step, JobExec, Check, Event, Installation} }
+func Kinds() []Kind {
+	return []Kind{Schedule, Job, Step, JobExec, Check, Event, Bulk, Token, Agent, Installation}
+}
 
 // The verbs that several kinds share. Others are for the room that needs them.
 const (

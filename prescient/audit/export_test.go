@@ -39,10 +39,10 @@ func (l Log) Statements(t *testing.T) (list []rig.Explained) {
 		if name == "times" {
 			key = "PRIMARY 8"
 		}
-		add("audit/list "+name, table(key), "{index}", "PRIMARY", "{filter}", all(conditions), "{limit}", "100")
+		add("audit/list "+name, table(key), "{states}", "NULL, NULL", "{index}", "PRIMARY", "{filter}", all(conditions), "{limit}", "100")
 		add("audit/reach "+name, table(key), "{index}", "PRIMARY", "{order}", orders["PRIMARY"], "{filter}", all(conditions), "{offset}", "1000")
 	}
-	add("audit/list object", table("stream 16"), "{index}", "stream", "{filter}", Filter{ID: "s7"}.ofObject(), "{limit}", "100")
+	add("audit/list object", table("stream 16"), "{states}", "HEX(before_change), HEX(after_change)", "{index}", "stream", "{filter}", Filter{ID: "s7"}.ofObject(), "{limit}", "100")
 	add("audit/reach object", table("stream 16"), "{index}", "stream", "{order}", orders["stream"], "{filter}", Filter{Kind: Schedule, ID: "s7"}.ofObject(), "{offset}", "1000")
 	add("audit/versions", table("incarnation 16"), "{from}", one, "{limit}", "100")
 	add("audit/verb", table("incarnation 34"), "{stream}", one, "{incarnation}", "'2026-11-20 12:00:00'", "{version}", "1")

@@ -42,6 +42,8 @@ type Filter struct {
 	Limit int
 	// Search bounds how many entries are looked at where no index serves the filter; DefaultSearch by default.
 	Search int
+	// Bare leaves out what was before and after, for who may not see payloads.
+	Bare bool
 }
 
 // Stored is an entry as the table holds it. Times are UTC.
@@ -138,7 +140,7 @@ func (l Log) List(ctx context.Context, db prescient.DB, f Filter) ([]Stored, err
 		index, bounds = "stream", append(bounds, f.ofObject())
 	}
 	if f.isServed() {
-		return l.page(ctx, db, index, slices.Concat(bounds, rest), limit)
+		return l.page(ctx, db, f, index, slices.Concat(bounds, rest), limit)
 	}
 	return l.search(ctx, db, index, f, bounds, rest, limit)
 }
@@ -233,7 +235,7 @@ func (l Log) search(ctx context.Context, db prescient.DB, index string, f Filter
 		if end != nil {
 			stretchOf = append(stretchOf, end.upTo())
 		}
-		page, err := l.page(ctx, db, index, stretchOf, limit-len(found))
+		page, err := l.page(ctx, db, f, index, stretchOf, limit-len(found))
 		found = append(found, page...)
 		if err != nil || end == nil || len(found) == limit {
 			return found, err
@@ -272,8 +274,13 @@ func all(conditions []string) string {
 	return strings.Join(conditions, " AND ")
 }
 
-func (l Log) page(ctx context.Context, db prescient.DB, index string, conditions []string, limit int) (page []Stored, err error) {
-	page, err = store.Rows(ctx, db, "reading the audit", l.tables.Fill("audit/list", "{index}", index, "{filter}", all(conditions), "{limit}", strconv.Itoa(limit)), (*Stored).into)
+func (l Log) page(ctx context.Context, db prescient.DB, f Filter, index string, conditions []string, limit int) (page []Stored, err error) {
+	states := "HEX(before_change), HEX(after_change)"
+	if f.Bare {
+		states = "NULL, NULL"
+	}
+	query := l.tables.Fill("audit/list", "{states}", states, "{index}", index, "{filter}", all(conditions), "{limit}", strconv.Itoa(limit))
+	page, err = store.Rows(ctx, db, "reading the audit", query, (*Stored).into)
 	for i := range page {
 		page[i].Before, page[i].After = readable(page[i].Before), readable(page[i].After)
 	}

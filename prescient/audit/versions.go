@@ -200,7 +200,7 @@ func (l Log) Began(ctx context.Context, db prescient.DB) (time.Time, error) {
 
 // name finds out what a stream is of.
 func (l Log) name(ctx context.Context, db prescient.DB, of stream, found *Amiss) error {
-	page, err := l.page(ctx, db, "stream", []string{"stream = " + string(of.literal(nil))}, 1)
+	page, err := l.page(ctx, db, Filter{Bare: true}, "stream", []string{"stream = " + string(of.literal(nil))}, 1)
 	if err == nil && len(page) > 0 {
 		found.Kind, found.ID = page[0].Kind, page[0].ID
 	}

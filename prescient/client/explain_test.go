@@ -90,7 +90,16 @@ func rescheduleMany(c *Client, f *rig.Filled, n int) string {
 }
 
 func listStatements(f *rig.Filled) []rig.Explained {
+	ledger := func(filter LedgerFilter) string {
+		bounds, err := filter.bounds()
+		if err != nil {
+			panic(err) // it is one of those below
+		}
+		return f.Tables.Fill("list/ledger", "{ends}", "done", "{bounds}", bounds, "{limit}", "100")
+	}
 	return []rig.Explained{
+		{Statement: "list/ledger of a span", Query: ledger(LedgerFilter{From: f.Slots[1], Before: f.Slots[9]}), Reached: map[string]string{"p_slot_run": rig.BySlot}},
+		{Statement: "list/ledger behind a cursor", Query: ledger(LedgerFilter{After: Bucket{Slot: f.Slots[9], Bucket: 1}.Cursor()}), Reached: map[string]string{"p_slot_run": rig.BySlot}},
 		{Statement: "list/config", Query: f.Tables.Stmt.Get("list/config"), Args: nil, Reached: map[string]string{"p_slot_config": rig.ByConfig}},
 		{Statement: "list/load", Query: f.Tables.Stmt.Get("list/load"), Args: []any{f.Slots[1], f.Slots[9], 100}, Reached: map[string]string{"p_future_job": rig.BySlot}},
 	}

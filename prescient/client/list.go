@@ -15,6 +15,9 @@ import (
 	"prescient/slots"
 )
 
+// Lister is what lists are read on: a pool made by connect.Open, or a transaction of one.
+type Lister = listing.DB
+
 // MaxPage is the most rows that a page of a listing has.
 const MaxPage = 10000
 
@@ -51,10 +54,20 @@ type ListFilter struct {
 	Outcome prescient.Outcome
 	// Tag keeps to one tag: for one entity, among whose rows it is found.
 	Tag string
+	// HasTag keeps to rows with exactly Tag, also where that is empty.
+	HasTag bool
 	// Slot keeps to one slot.
 	Slot time.Time
 	// From (inclusive) and Before bound the slot of a pending row, and the end of one in history.
 	From, Before time.Time
+	// Reason keeps to rows whose error has this text in it: the last one of what is pending, that of the end in history.
+	Reason string
+	// Failing keeps to pending rows whose last call failed.
+	Failing bool
+	// InsertedUntil keeps to rows that were inserted at a time or before, by the database's clock.
+	InsertedUntil time.Time
+	// NotSchedules leaves out what schedules have pending.
+	NotSchedules bool
 	// After continues behind the last row of an earlier page, by its Cursor.
 	After string
 	// Limit is how many rows a page has; 100 by default, MaxPage at most.
@@ -62,6 +75,8 @@ type ListFilter struct {
 	// Search bounds how many rows are looked at where no index serves the filter: by job_exec, by outcome, by the slot of
 	// what ended, and by entity name alone. DefaultSearch by default.
 	Search int
+	// Bare leaves payloads out, for an account or a reader that may not see them.
+	Bare bool
 }
 
 // Ended is a row of job_history: a check, as it was, and its end. Times are UTC.
@@ -89,15 +104,36 @@ type Load struct {
 	Jobs int       `db:"jobs" json:"jobs"`
 }
 
+// LoadState says how a slot stands.
+type LoadState string
+
+// The states of slots for which rows wait.
+const (
+	LoadOverdue LoadState = "overdue" // it should be over
+	LoadNow     LoadState = "now"     // it has come
+	LoadComing  LoadState = "coming"
+)
+
+// State says how the slot stands at a time.
+func (l Load) State(grid slots.Grid, now time.Time) LoadState {
+	switch current := grid.Floor(now); {
+	case l.Slot.Before(current):
+		return LoadOverdue
+	case l.Slot.Equal(current):
+		return LoadNow
+	}
+	return LoadComing
+}
+
 // query parts what is asked of pending rows or of history into the bounds that an index serves, and the rest.
-func (f ListFilter) query(timeColumn, slotColumn string) (q listing.Query, err error) {
+func (f ListFilter) query(timeColumn, slotColumn, errorColumn string) (q listing.Query, err error) {
 	switch {
 	case f.Limit < 0 || f.Limit > MaxPage:
 		return q, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, f.Limit, MaxPage)
 	case f.Search < 0:
 		return q, fmt.Errorf("%w: search %d: positive numbers are allowed, and 0 for %d", prescient.ErrInvalid, f.Search, DefaultSearch)
 	}
-	q = listing.Query{After: f.After, Limit: cmp.Or(f.Limit, 100), Search: cmp.Or(f.Search, DefaultSearch)}
+	q = listing.Query{Bare: f.Bare, After: f.After, Limit: cmp.Or(f.Limit, 100), Search: cmp.Or(f.Search, DefaultSearch)}
 	// An entity's rows are few, and found by its key: what else is asked of them needs no search.
 	rest := &q.Filter
 	switch {
@@ -120,7 +156,7 @@ func (f ListFilter) query(timeColumn, slotColumn string) (q listing.Query, err e
 		}
 		rest.Add("job_exec = ?", f.JobExec)
 	}
-	if f.Tag != "" {
+	if f.Tag != "" || f.HasTag {
 		rest.Add("tag = ?", f.Tag)
 	}
 	if f.Outcome != "" {
@@ -128,6 +164,21 @@ func (f ListFilter) query(timeColumn, slotColumn string) (q listing.Query, err e
 			return q, err
 		}
 		rest.Add("outcome = ?", string(f.Outcome))
+	}
+	if f.Reason != "" {
+		if err := prescient.ValidText("reason", f.Reason, 1000); err != nil {
+			return q, err
+		}
+		rest.Add("LOCATE(?, "+errorColumn+") > 0", f.Reason)
+	}
+	if f.Failing {
+		rest.Add("error_count > 0")
+	}
+	if !f.InsertedUntil.IsZero() {
+		rest.Add("inserted_at <= ?", f.InsertedUntil.UTC())
+	}
+	if f.NotSchedules {
+		rest.Add("entity_name <> ?", prescient.ScheduleEntity)
 	}
 	if !f.Slot.IsZero() {
 		if slotColumn == timeColumn {
@@ -145,7 +196,7 @@ func (f ListFilter) query(timeColumn, slotColumn string) (q listing.Query, err e
 }
 
 // list reads a page, and says in its error where the search ended early.
-func list[R interface{ Cursor() string }](ctx context.Context, c *Client, db *sqlx.DB, l listing.Listing, q listing.Query, what string, payload func(*R) *json.RawMessage) ([]R, error) {
+func list[R interface{ Cursor() string }](ctx context.Context, c *Client, db Lister, l listing.Listing, q listing.Query, what string, payload func(*R) *json.RawMessage) ([]R, error) {
 	page, stop, err := listing.Read[R](ctx, &c.tables, db, l, q)
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", what, err)
@@ -163,8 +214,8 @@ func list[R interface{ Cursor() string }](ctx context.Context, c *Client, db *sq
 
 // Pending lists pending rows in the order in which they come due, on a pool made by connect.Open. The error wraps ErrSearched
 // where it comes with the rows that were found until then.
-func (c *Client) Pending(ctx context.Context, db *sqlx.DB, f ListFilter) ([]prescient.FutureJob, error) {
-	q, err := f.query("next_check_at", "next_check_at")
+func (c *Client) Pending(ctx context.Context, db Lister, f ListFilter) ([]prescient.FutureJob, error) {
+	q, err := f.query("next_check_at", "next_check_at", "last_error")
 	if err != nil {
 		return nil, err
 	}
@@ -176,8 +227,8 @@ func (c *Client) Pending(ctx context.Context, db *sqlx.DB, f ListFilter) ([]pres
 
 // History lists ended rows, the latest first, on a pool made by connect.Open. The error wraps ErrSearched where it comes with
 // the rows that were found until then.
-func (c *Client) History(ctx context.Context, db *sqlx.DB, f ListFilter) ([]Ended, error) {
-	q, err := f.query("ended_at", "slot")
+func (c *Client) History(ctx context.Context, db Lister, f ListFilter) ([]Ended, error) {
+	q, err := f.query("ended_at", "slot", "error")
 	if err != nil {
 		return nil, err
 	}

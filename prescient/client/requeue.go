@@ -117,6 +117,7 @@ type requeue struct {
 	now     time.Time
 	seen    map[prescient.Key]bool // in the pages before
 	did     Requeued
+	beside  func(ctx context.Context, tx prescient.DB, jobs []RequeuedJob) error // in place of the audit's entries; nil for these
 }
 
 func (r *requeue) run(ctx context.Context, f ListFilter) error {
@@ -168,12 +169,15 @@ func (r *requeue) page(ctx context.Context, page []Ended) error {
 
 // insert makes checks pending, and writes the audit of them, in one transaction.
 func (r *requeue) insert(ctx context.Context, jobs []RequeuedJob, inserts []prescient.NewJob) (inserted []Inserted, err error) {
-	if len(inserts) == 0 {
+	if len(inserts) == 0 && r.beside == nil {
 		return nil, nil
 	}
 	err = handle.InTx(ctx, r.db, func(db prescient.DB) error {
 		if inserted, err = r.insertAll(ctx, db, inserts); err != nil {
 			return err
+		}
+		if r.beside != nil {
+			return r.beside(ctx, db, jobs)
 		}
 		return r.recordRequeued(ctx, db, jobs, inserted)
 	})
@@ -250,7 +254,7 @@ func (r *requeue) choose(ctx context.Context, page []Ended) (jobs []RequeuedJob,
 			again := prescient.NewJob{Entity: end.Entity(), JobExec: end.JobExec, Tag: end.Tag, DueAt: r.options.DueAt,
 				ExpiresAfter: expiresAfter(end), Payload: end.Payload, OnPending: prescient.OnPendingError}
 			switch {
-			case requeueable(again) != nil:
+			case requeueable(again) != nil, r.beside != nil && r.isBeyond(again):
 				job.Did = DidRefuse
 			case len(inserts) == r.options.Limit-r.did.Requeued:
 				return jobs, inserts, nil
@@ -265,6 +269,12 @@ func (r *requeue) choose(ctx context.Context, page []Ended) (jobs []RequeuedJob,
 		jobs = append(jobs, job)
 	}
 	return jobs, inserts, nil
+}
+
+// isBeyond says whether a check would be beyond its job_exec's horizon, which leaves it out of a bulk run.
+func (r *requeue) isBeyond(job prescient.NewJob) bool {
+	_, _, err := r.place(job.JobExec, job.DueAt, r.now)
+	return err != nil
 }
 
 // requeueable returns an error where the tables would refuse a check, and all that is inserted with it: apps may write any end into history.

@@ -39,6 +39,9 @@ type Options struct {
 	TLS TLS
 	// Connections is how many there are at most, 8 to 10,000; DefaultConnections by default.
 	Connections int
+	// StatementTime is after how long the server itself ends a statement, of MySQL a SELECT; 0, the default, for never. A statement that was given
+	// up goes on there until then.
+	StatementTime time.Duration
 }
 
 // OpenWith is Open with options. A statement waits for a connection, where all are in use, for half of the lease, 30 s at most, and
@@ -48,7 +51,7 @@ func OpenWith(dsn string, o Options) (*sqlx.DB, error) {
 	if o.Connections < LeastConnections || o.Connections > MostConnections {
 		return nil, fmt.Errorf("%w: %d connections: %d to %d are allowed", prescient.ErrInvalid, o.Connections, LeastConnections, MostConnections)
 	}
-	h, idle, err := newConnector(dsn, o.Lease, o.TLS)
+	h, idle, err := newConnector(dsn, o.Lease, o.TLS, o.StatementTime)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +77,7 @@ func NewConnector(dsn string) (driver.Connector, error) {
 // has the bound that you give it (SetMaxOpenConns), none by default. None of its connections are kept for leases, and whoever waits for
 // one waits as long as its statement may take.
 func WorkerConnector(dsn string, lease time.Duration, tls TLS) (driver.Connector, error) {
-	h, _, err := newConnector(dsn, cmp.Or(lease, prescient.DefaultLease), tls)
+	h, _, err := newConnector(dsn, cmp.Or(lease, prescient.DefaultLease), tls, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +93,7 @@ func connectorOf(cfg *mysql.Config) (driver.Connector, error) {
 }
 
 // newConnector returns what makes the connections of Open, and how long the server lets them idle.
-func newConnector(dsn string, lease time.Duration, tls TLS) (*hosts, time.Duration, error) {
+func newConnector(dsn string, lease time.Duration, tls TLS, limit time.Duration) (*hosts, time.Duration, error) {
 	idle := max(lease.Truncate(time.Second)-time.Second, time.Second)
 	h, err := newHosts(dsn, func(cfg *mysql.Config) (driver.Connector, error) {
 		settings := configure(cfg, lease, idle)
@@ -98,7 +101,7 @@ func newConnector(dsn string, lease time.Duration, tls TLS) (*hosts, time.Durati
 			return nil, err
 		}
 		connector, err := connectorOf(cfg)
-		return &sessions{Connector: connector, settings: settings}, err
+		return &sessions{Connector: connector, settings: settings, limit: limit}, err
 	})
 	if err != nil {
 		return nil, 0, err

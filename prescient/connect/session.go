@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"prescient/prescient/internal/errno"
 )
@@ -16,7 +17,8 @@ import (
 // of them a server has is found out on the first connection to it.
 type sessions struct {
 	driver.Connector
-	settings string // for every server
+	settings string        // for every server
+	limit    time.Duration // of a statement; 0 for none
 	known    atomic.Pointer[string]
 }
 
@@ -71,6 +73,13 @@ func (s *sessions) set(ctx context.Context, conn driver.ExecerContext) error {
 		case choice.must || !errno.Is(err, errno.UnknownVariable):
 			return err
 		}
+	}
+	if s.limit > 0 {
+		one, err := firstKnown(ctx, conn, []string{fmt.Sprintf("SESSION max_execution_time = %d", s.limit.Milliseconds()), fmt.Sprintf("SESSION max_statement_time = %d", int(s.limit.Seconds()))})
+		if err != nil {
+			return err
+		}
+		all = append(all, one)
 	}
 	known := strings.Join(all, ", ")
 	s.known.Store(&known)

@@ -79,6 +79,10 @@ func (r roll) judge() []Finding {
 		counts[a.State]++
 	}
 	text := fmt.Sprintf("The agents are %d live, %d stopping, and %d dead for less than a day. The live agents serve every slot and pool", counts[agent.Live], counts[agent.Stopping], counts[agent.Dead])
+	if drain := r.toDrain(); drain != "" {
+		text = fmt.Sprintf("The agents are %d live, %d draining, %d stopping, and %d dead for less than a day.%s The live agents serve every slot and pool", counts[agent.Live], counts[agent.Draining],
+			counts[agent.Stopping], counts[agent.Dead], drain)
+	}
 	switch {
 	case len(found) > 0:
 		return found
@@ -118,7 +122,7 @@ func (r roll) unserved(live []agent.Known) []Finding {
 		}
 	}
 	if len(seen) == 0 {
-		return []Finding{warn("agents.slots", "No live agent serves any slot."+lastSeen(r.agents, agent.Sweep), do)}
+		return []Finding{warn("agents.slots", "No live agent serves any slot."+lastSeen(r.agents, agent.Sweep)+r.toDrain(), do)}
 	}
 	covered, err := slots.Cover(slices.SortedFunc(maps.Keys(seen), func(a, b slots.Assignment) int { return cmp.Compare(a.String(), b.String()) })...)
 	if err != nil {
@@ -128,7 +132,7 @@ func (r roll) unserved(live []agent.Known) []Finding {
 		return nil
 	}
 	covered.Doubled = nil // which agents share on purpose
-	return []Finding{warn("agents.slots", "Of the live agents "+covered.String()+"."+r.whoServed(covered.Unserved), do)}
+	return []Finding{warn("agents.slots", "Of the live agents "+covered.String()+"."+r.whoServed(covered.Unserved)+r.toDrain(), do)}
 }
 
 // whoServed names the dead whose slots nobody serves now.
@@ -144,6 +148,20 @@ func (r roll) whoServed(unserved []time.Duration) string {
 		return ""
 	}
 	return " Dead agents served these slots: " + strings.Join(fewOf(named), ", ") + "."
+}
+
+// toDrain names the agents that somebody wants to take nothing new.
+func (r roll) toDrain() string {
+	var named []string
+	for _, a := range r.agents {
+		if a.State != agent.Dead && a.Drain {
+			named = append(named, fmt.Sprintf("%s%s", a.Name, a.Wish()))
+		}
+	}
+	if len(named) == 0 {
+		return ""
+	}
+	return " To take nothing new were told " + strings.Join(fewOf(named), ", ") + ": `agents undrain` ends that."
 }
 
 // nameOf says what an agent is, where it does not stay up, and its name.
@@ -163,7 +181,7 @@ func (r roll) unswept(live []agent.Known) []Finding {
 		return nil // where nobody lives that is what is to be said
 	}
 	const text = "No live agent or timer sweeps. Checks that come late, or that a dead worker left, wait."
-	return []Finding{warn("agents.sweep", text+lastSeen(r.in(agent.Dead), agent.Run), "Start a timer that calls `sweep` each minute, or `work`, which sweeps too.")}
+	return []Finding{warn("agents.sweep", text+lastSeen(r.in(agent.Dead), agent.Run)+r.toDrain(), "Start a timer that calls `sweep` each minute, or `work`, which sweeps too.")}
 }
 
 // connections finds that the agents that are there may have more connections at a time than the server takes. Whoever comes then is refused,
@@ -217,14 +235,14 @@ func (r roll) withoutAgent(live []agent.Known) []Finding {
 		}
 		named = append(named, pool)
 	}
-	return []Finding{bad("agents.pools", "No live agent serves the pools "+strings.Join(fewOf(named), ", ")+". The long runs of these pools wait.",
+	return []Finding{bad("agents.pools", "No live agent serves the pools "+strings.Join(fewOf(named), ", ")+". The long runs of these pools wait."+r.toDrain(),
 		"Start `work` with worker.pools for these pools, such as `--worker-pools "+without[0]+"=4`.")}
 }
 
 // leftRuns finds dead agents that have long runs in hand.
 func (r roll) leftRuns(live []agent.Known) []Finding {
 	lives := make(map[string]bool)
-	for _, a := range append(live, r.in(agent.Stopping)...) {
+	for _, a := range slices.Concat(live, r.in(agent.Stopping), r.in(agent.Draining)) {
 		lives[a.Name] = true
 	}
 	var left []string

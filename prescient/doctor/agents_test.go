@@ -33,6 +33,7 @@ func TestAgentsAreJudged(t *testing.T) {
 	timer := func(kind agent.Kind) func(a *agent.Known) { return func(a *agent.Known) { a.Kind = kind } }
 	dead := func(a *agent.Known) { a.State, a.Silent = agent.Dead, 10*time.Minute }
 	stopping := func(a *agent.Known) { a.State = agent.Stopping }
+	drains := func(a *agent.Known) { a.State, a.Drain, a.WantedBy = agent.Draining, true, "ada" }
 	connections := func(n int) func(*agent.Known) { return func(a *agent.Known) { a.Connections = n } }
 	for _, test := range []struct {
 		name   string
@@ -49,6 +50,9 @@ func TestAgentsAreJudged(t *testing.T) {
 		{"two of a share", []agent.Known{an("a", serves("share 1/2")), an("b", serves("share 1/2")), an("c", serves("share 2/2"))}, nil, nil, "agents", SeverityOK, "3 live"},
 		{"half is missing", []agent.Known{an("a", serves("share 1/2"))}, nil, nil, "agents.slots", SeverityWarn, "nobody serves :15, :45"},
 		{"half is of one that stops", []agent.Known{an("a", serves("share 1/2")), an("b", serves("share 2/2"), stopping)}, nil, nil, "agents.slots", SeverityWarn, "nobody serves :15, :45"},
+		{"one drains beside another", []agent.Known{an("a"), an("b", drains)}, nil, nil, "agents", SeverityOK, "1 live, 1 draining, 0 stopping, and 0 dead for less than a day. To take nothing new were told b by ada: "},
+		{"one drains alone", []agent.Known{an("a", drains)}, nil, nil, "agents.slots", SeverityWarn, "No live agent serves any slot. The last was a, draining, heard of 3s ago. To take nothing new were told a by ada: "},
+		{"half is of one that drains", []agent.Known{an("a", serves("share 1/2")), an("b", serves("share 2/2"), drains)}, nil, nil, "agents.slots", SeverityWarn, "nobody serves :15, :45. To take nothing new were told b by ada: "},
 		{"all are dead", []agent.Known{an("a", dead), an("b", dead)}, nil, nil, "agents.slots", SeverityWarn, "No live agent serves any slot. The last was a, dead, heard of 10m0s ago."},
 		{"a timer for all, and one that sweeps", []agent.Known{an("run", timer(agent.Run)), an("sweep", timer(agent.Sweep), serves("no slot"))}, nil, nil, "agents", SeverityOK, "2 live"},
 		{"a dead timer", []agent.Known{an("run", timer(agent.Run), serves("share 1/2")), an("run", timer(agent.Run), serves("share 2/2"), dead), an("sweep", timer(agent.Sweep), serves("no slot"))}, nil, nil,

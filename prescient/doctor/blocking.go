@@ -19,7 +19,22 @@ const DefaultBlocked = 10 * time.Second
 func (l *look) examineBlocking(ctx context.Context) {
 	var found blocking.Report
 	found, l.err = blocking.Look(ctx, l.db, blocking.Options{Prefix: l.options.Prefix, Dialect: l.options.Dialect})
+	if l.options.NoStatements {
+		withoutStatements(&found)
+	}
 	l.say(append(blockingFindings(found, l.options.Blocked), lockedFindings(found)...)...)
+}
+
+// withoutStatements forgets what the sessions send that the findings name.
+func withoutStatements(found *blocking.Report) {
+	for i := range found.Chains {
+		found.Chains[i].Statement, found.Chains[i].Last = "", ""
+	}
+	for _, row := range found.Locked {
+		for i := range row.By {
+			row.By[i].Statement, row.By[i].Last = "", ""
+		}
+	}
 }
 
 // withoutChains says that nobody waits, as far as that shows.

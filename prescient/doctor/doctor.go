@@ -40,6 +40,8 @@ type Options struct {
 	Use Use
 	// Only are the codes of the examinations that are wanted, none with a dot; empty for all.
 	Only []string
+	// NoStatements leaves out what other sessions of the server send, for a reader that may not see it.
+	NoStatements bool
 
 	// OverdueBad is the age from which overdue rows are bad; by default twice the time within which a sweep takes them.
 	OverdueBad time.Duration

@@ -103,7 +103,7 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 		if len(d.options.Only) > 0 && !slices.Contains(d.options.Only, e.code) {
 			continue
 		}
-		if !d.mayUse("SELECT", e.reads...) {
+		if !d.mayRead(e.reads...) {
 			all = append(all, d.unseen(e.code, e.reads))
 			continue
 		}

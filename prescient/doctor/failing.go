@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"prescient/prescient/agent"
 	"prescient/prescient/stats"
 	"prescient/slots"
 )
@@ -59,9 +60,6 @@ func (l *look) judgeFailing(e stats.Exec, from time.Time) {
 	l.say(f)
 }
 
-// knownFor is how long after a worker has told of a job_exec it counts as one that works: it tells once an hour.
-const knownFor = 70 * time.Minute
-
 // examineExecs looks for job_execs that workers have in two ways at once.
 func (l *look) examineExecs(ctx context.Context) {
 	const most = 1000
@@ -71,7 +69,7 @@ func (l *look) examineExecs(ctx context.Context) {
 		Since   time.Time `db:"since"`
 		Workers string    `db:"workers"`
 	}
-	l.rows(ctx, &several, "operate/exec_ways", l.now.Add(-knownFor), l.now.Add(-knownFor), most)
+	l.rows(ctx, &several, "operate/exec_ways", l.now.Add(-agent.ExecKnownFor), l.now.Add(-agent.ExecKnownFor), most)
 	for _, s := range several {
 		l.say(warn("execs", fmt.Sprintf("Workers have the job_exec %s in %d ways, since %s: its form or its guards differ. Those that said so last: %s.", s.JobExec, s.Ways, slots.Stamp(s.Since), s.Workers),
 			"See that all workers run the same version, with the same configuration: `agents` has their versions. exec_known has the guards of each."))

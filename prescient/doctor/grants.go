@@ -23,23 +23,32 @@ const (
 	UseOperator      Use = "operator"
 	UseWorker        Use = "worker"
 	UseOncall        Use = "oncall"
+	UseDoor          Use = "serve-door"
+	UseServeViewer   Use = "serve-viewer"
+	UseServeOperator Use = "serve-operator"
+	UseServeAdmin    Use = "serve-admin"
 	UseOwner         Use = "owner"
 )
 
 // ParseUse reads the name of a role; empty is worker. The error wraps prescient.ErrInvalid.
 func ParseUse(name string) (Use, error) {
-	switch u := Use(name); u {
-	case "":
+	switch {
+	case name == "":
 		return UseWorker, nil
-	case UseAnalyst, UseAppSQL, UseApp, UseAppReschedule, UseOperator, UseWorker, UseOncall, UseOwner:
-		return u, nil
+	case slices.Contains(text.Roles(), name):
+		return Use(name), nil
 	}
-	return "", fmt.Errorf("%w: use %.80q is no role; the roles are analyst, app-sql, app-reschedule, app, operator, worker, oncall and owner", prescient.ErrInvalid, name)
+	return "", fmt.Errorf("%w: use %.80q is no role; the roles are analyst, app-sql, app-reschedule, app, operator, worker, oncall and owner, and those of serve", prescient.ErrInvalid, name)
 }
 
 // mayUse says whether the role has a right on all of these tables, which are named without the prefix, and on all of their columns.
 func (d *doctor) mayUse(right string, tables ...string) bool {
 	return account.May(string(d.options.Use), d.tables.Dialect, right, tables...)
+}
+
+// mayRead says whether the role may read these tables, but perhaps for what is private in them, which no examination reads.
+func (d *doctor) mayRead(tables ...string) bool {
+	return account.MayRead(string(d.options.Use), d.tables.Dialect, tables...)
 }
 
 // seesPartOf says whether the role has rights on some columns of a table, which is named with the prefix, and may not read it all.
@@ -54,9 +63,11 @@ func (d *doctor) unseen(code string, tables []string) Finding {
 	return unseen(code, fmt.Sprintf("The role %s may not read %s, and need not.", d.options.Use, strings.Join(tables, ", ")), d.whoLooks(tables...))
 }
 
-// whoLooks names the roles that may read all of some tables.
+// whoLooks names the roles that may read all of some tables, without those of serve, with whose accounts nobody runs commands.
 func (d *doctor) whoLooks(tables ...string) string {
-	roles := slices.DeleteFunc(text.Roles(), func(role string) bool { return !account.May(role, d.tables.Dialect, "SELECT", tables...) })
+	roles := slices.DeleteFunc(text.Roles(), func(role string) bool {
+		return strings.HasPrefix(role, "serve-") || !account.May(role, d.tables.Dialect, "SELECT", tables...)
+	})
 	list := strings.Join(roles, ", ")
 	if at := strings.LastIndex(list, ", "); at >= 0 {
 		list = list[:at] + " or" + list[at+1:]

@@ -19,6 +19,9 @@ import (
 // PerStatement is how many events that were set aside one statement sends again or drops.
 const PerStatement = 100
 
+// MaxSetAside is the most events that a list of those that were set aside has.
+const MaxSetAside = 10_000
+
 // SetAside is an event that a broker refused for good.
 type SetAside struct {
 	// Seq is the number by which Resend and Drop know it.
@@ -40,15 +43,17 @@ type SetAsideFilter struct {
 	Topic, ID string
 	// After is the Seq after which they come.
 	After uint64
-	// Limit is how many, 100 by default, 1000 at most.
+	// Limit is how many, 100 by default, MaxSetAside at most.
 	Limit int
+	// Bare leaves out Bytes, for who may not see payloads.
+	Bare bool
 }
 
 // SetAside lists events that were set aside, in the order in which they were published first.
 func (o *Outbox) SetAside(ctx context.Context, db prescient.DB, filter SetAsideFilter) (all []SetAside, err error) {
 	limit := cmp.Or(filter.Limit, 100)
-	if limit < 1 || limit > 1000 {
-		return nil, fmt.Errorf("%w: limit %d: 1 to 1000 are allowed", prescient.ErrInvalid, filter.Limit)
+	if limit < 1 || limit > MaxSetAside {
+		return nil, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, filter.Limit, MaxSetAside)
 	}
 	var but []byte
 	if filter.Topic != "" {
@@ -57,7 +62,11 @@ func (o *Outbox) SetAside(ctx context.Context, db prescient.DB, filter SetAsideF
 	if filter.ID != "" {
 		but = append(literal.AppendText(append(but, "AND id = "...), filter.ID), ' ')
 	}
-	query := o.tables.Fill("event/list_set_aside", "{but}", string(but))
+	bytes := "COALESCE(LENGTH(payload), 0)"
+	if filter.Bare {
+		bytes = "0"
+	}
+	query := o.tables.Fill("event/list_set_aside", "{bytes}", bytes, "{but}", string(but))
 	return store.Rows(ctx, db, "listing events that were set aside", query, func(s *SetAside) []any {
 		return []any{&s.Seq, &s.ID, &s.Topic, &s.Key, &s.GeneratedAt, &s.InsertedAt, &s.RefusedAt, &s.Bytes, &s.Reason}
 	}, filter.After, limit)

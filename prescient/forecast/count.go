@@ -91,7 +91,9 @@ func (s seen) count() counted {
 	all := inShare(s.rows, 1, Exact)
 	c.all = least(c.all, last.all, all.all)
 	for name := range last.execs {
-		c.execs[name] = c.execs[name] // it may be of the last alone
+		if _, there := c.execs[name]; !there { // it is of the last alone
+			c.execs[name] = count{}
+		}
 	}
 	for name, of := range c.execs {
 		c.execs[name] = least(of, last.execs[name], all.execs[name])

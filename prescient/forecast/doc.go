@@ -3,6 +3,5 @@
 //
 // In it is what is pending, and what schedules are yet to fire. Where there are many rows it counts a share of the keys, which are hashes, and
 // says how far off that may be; where that says little, it takes the optimiser's estimate. It locks nothing, and reads 36,000 entries at most,
-// by some 40 statements: 82 ms of 10 million rows on MariaDB, 74 ms of 2 million on MySQL (go test -run '^$' -bench Forecast -benchtime 15x
-// ./prescient/forecast -rows 5000000 -pool 3). The help of the command forecast says what is not in it.
+// by some 40 statements. The help of the command forecast says what is not in it.
 package forecast

@@ -46,11 +46,6 @@ func fit(loads []load, crews int, free time.Time, execs map[string]exec) []Fit {
 	return fits
 }
 
-// alone is fit for a load that nothing comes before.
-func (l load) alone(crews int, execs map[string]exec) Fit {
-	return l.fit(make([]time.Time, crews), execs)
-}
-
 // fit says when a load ends, whose crews are free as of some times, and from when on they are then.
 //
 // It takes as long as its calls do at the concurrency of its agents, but no less than those of any job_exec at what that allows, and than one

@@ -110,6 +110,7 @@ func explained(r *Runner, some []*Run, is pendingRow) (list []rig.Explained) {
 	add("longrun/offer_next", get("longrun/offer_next"), ours, now, first[:], last[:])
 	add("longrun/next", get("longrun/next"), ours, first[:], last[:])
 	add("longrun/list", get("longrun/list"), map[string]string{"run": byKey, "job": rig.ByKey}, first[:], last[:], 1000)
+	add("longrun/under_way", get("longrun/under_way"), map[string]string{"run": "ended_at 25", "job": rig.ByKey}, []byte{}, 1000)
 	add("longrun/books", fill("longrun/books", "{outcome}", "done"), map[string]string{"p_slot_run": rig.ByBucket}, is.slot)
 	add("longrun/tally", fill("longrun/tally", "{values}", rig.Tallied, "{run}", `'$."34"'`, "{lateness}", `'$."0"'`), map[string]string{"p_slot_run": rig.ByBucket}, rig.At("06:00"))
 	add("longrun/start", fill("longrun/start", "{rows}", "(X'00112233445566778899AABBCCDDEEFF',NULL,NULL,'','w',1,NULL,'2026-11-20','2026-11-20','2026-11-20',0,NULL,NULL,0,NULL,NULL,NULL)"), nil)

@@ -53,14 +53,9 @@ func List(ctx context.Context, db prescient.DB, tables *store.Tables, entity pre
 	first, last := entity.KeyRange()
 	rows, err := store.Rows(ctx, db, "reading long runs", tables.Stmt.Get("longrun/list"), (*stateRow).into, first[:], last[:], most)
 	for _, row := range rows {
-		if !row.pending && !row.lives {
-			continue // nobody will end it: its check was cancelled
+		if row.seen() {
+			list = append(list, row.State)
 		}
-		row.Phase = phase(row.Agent, row.StartedAt != nil, row.AllocatedUntil != nil, row.lives)
-		if row.Phase == HandedOn || row.Phase == Offered {
-			row.AllocatedUntil = nil
-		}
-		list = append(list, row.State)
 	}
 	slices.SortFunc(list, func(a, b State) int { return strings.Compare(b.Occurrence, a.Occurrence) })
 	return list, err
@@ -70,6 +65,15 @@ func List(ctx context.Context, db prescient.DB, tables *store.Tables, entity pre
 type stateRow struct {
 	State
 	pending, lives bool // its check is, and its lease
+}
+
+// seen says what the run does, and whether it does anything: nobody will end one whose check was cancelled.
+func (s *stateRow) seen() bool {
+	s.Phase = phase(s.Agent, s.StartedAt != nil, s.AllocatedUntil != nil, s.lives)
+	if s.Phase == HandedOn || s.Phase == Offered {
+		s.AllocatedUntil = nil
+	}
+	return s.pending || s.lives
 }
 
 // into is where the columns of a row go.

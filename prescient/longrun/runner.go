@@ -64,9 +64,11 @@ type Runner struct {
 	leaving  int // calls that have ended, of which the others are to hear
 	met      int // runs that were offered here, and that this agent claims
 	draining bool
-	ending   bool            // it drains, and calls have had their time
+	held     bool            // it starts nothing until it goes on
+	ending   bool            // it drains or is held, and calls have had their time
 	quiet    []chan struct{} // of those who wait for the end of all runs
 	idle     chan struct{}   // closed once it drains, and nothing is called or about to be
+	handed   []chan struct{} // of those who wait, while it is held, until nothing is
 	renewing sync.Once
 	claimer  *claimer.Claimer
 	stopped  chan struct{}
@@ -100,7 +102,7 @@ func (r *Runner) Running() int {
 
 // placesLeft is how many runs of a pool may start. The lock is held.
 func (r *Runner) placesLeft(pool string) int {
-	if r.draining {
+	if r.draining || r.held {
 		return 0
 	}
 	return r.places.left(pool)
@@ -134,6 +136,10 @@ func (r *Runner) still() {
 		}
 		r.quiet = nil
 	}
+	for _, c := range r.handed {
+		close(c)
+	}
+	r.handed = nil
 	if !r.draining {
 		return
 	}
@@ -170,8 +176,13 @@ func (r *Runner) Drain(ctx context.Context) error {
 		r.still()
 	}
 	r.mu.Unlock()
+	return r.handOn(ctx, r.idle)
+}
+
+// handOn waits until all runs were handed on or ended, which closes idle, and ends them once ctx does.
+func (r *Runner) handOn(ctx context.Context, idle <-chan struct{}) error {
 	select {
-	case <-r.idle:
+	case <-idle:
 		return nil
 	case <-ctx.Done():
 	}
@@ -183,18 +194,36 @@ func (r *Runner) Drain(ctx context.Context) error {
 	r.mu.Unlock()
 	// What ignores the end of its context for a whole lease is left behind: it is taken over then.
 	select {
-	case <-r.idle:
+	case <-idle:
 	case <-time.After(r.options.Lease):
 	}
 	return ctx.Err()
 }
 
-// Stopping says whether the agent stops, so that the next Save hands the run on: for a function that waits for something.
+// Hold is Drain for an agent that stays: until GoOn the runner starts nothing, and it hands its runs on.
+func (r *Runner) Hold(ctx context.Context) error {
+	idle := make(chan struct{})
+	r.mu.Lock()
+	r.held = true
+	r.handed = append(r.handed, idle)
+	r.still()
+	r.mu.Unlock()
+	return r.handOn(ctx, idle)
+}
+
+// GoOn ends a Hold that has returned. Where there is none it does nothing.
+func (r *Runner) GoOn() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held, r.ending = false, r.ending && r.draining
+}
+
+// Stopping says whether the agent stops or is held, so that the next Save hands the run on: for a function that waits for something.
 func (r *Run) Stopping() bool { return r.exec.isDraining() }
 
-// isDraining says whether the agent stops.
+// isDraining says whether the agent stops, or is held.
 func (r *Runner) isDraining() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.draining
+	return r.draining || r.held
 }

@@ -178,6 +178,33 @@ func TestAnAgentThatStopsHandsItsRunsOn(t *testing.T) {
 	})
 }
 
+func TestAnAgentThatIsHeldHandsItsRunsOnAndStartsSomeOnceItGoesOn(t *testing.T) {
+	runs(t, func(t *testing.T, r *testRig) {
+		r.insert("11:59:30", "a", "12:00")
+		r.slot("12:00:00")
+		first := r.forget("a")
+		r.at("12:00:10")
+		held := make(chan error, 1)
+		go func() { held <- r.runner.Hold(t.Context()) }()
+		r.Eventually("the agent hands on", func() bool { return errors.Is(first.run.Save(t.Context(), []byte("half")), longrun.ErrHandOn) })
+		first.answer <- prescient.Answer{Err: longrun.ErrHandOn}
+		r.Must(<-held)
+		r.Must(r.runner.Hold(t.Context())) // once more, with nothing to hand on
+		r.slot("12:00:30")
+		if n := r.runner.Running(); n != 0 || len(r.Pending()) != 1 {
+			t.Errorf("%d runs are called while the agent is held, %+v", n, r.Pending())
+		}
+		r.runner.GoOn()
+		r.slot("12:01:00")
+		second := r.running("a")
+		if string(second.run.Checkpoint()) != "half" || second.run.Stopping() {
+			t.Errorf("%q", second.run.Checkpoint())
+		}
+		r.answers("a", "12:01:10", prescient.Answer{})
+		r.wantOutcome("a", "done")
+	})
+}
+
 func TestACancelledRunEndsAndItsAnswerIsDropped(t *testing.T) {
 	runs(t, func(t *testing.T, r *testRig) {
 		r.insert("11:59:30", "a", "12:00")

@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// mostAsleep is how long a connection says nothing at most, so that its loss is noticed.
+const mostAsleep = 30 * time.Second
+
 // awake has the connection say something now and then while a function works on others. Else the server ends it for idling, and its locks with
 // it. Where it is lost all the same the function ends.
 func (p *pruner) awake(ctx context.Context, do func(ctx context.Context) error) error {
@@ -17,7 +20,7 @@ func (p *pruner) awake(ctx context.Context, do func(ctx context.Context) error) 
 	done, quiet := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(quiet)
-		ticker := time.NewTicker(time.Duration(max(seconds, 1)) * time.Second / 3)
+		ticker := time.NewTicker(min(time.Duration(max(seconds, 1))*time.Second/3, mostAsleep))
 		defer ticker.Stop()
 		for {
 			select {

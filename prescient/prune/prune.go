@@ -105,6 +105,9 @@ func (p *pruner) pruneAudit(ctx context.Context, now time.Time) error {
 	}
 	cutoff := now.Add(-p.options.KeepAudit).Truncate(time.Second)
 	p.report.AuditCutoff = &cutoff
+	if err := p.pruneBulk(ctx, cutoff); err != nil {
+		return err
+	}
 	before := literal.Of(literal.AppendMicro, cutoff)
 	behind, log := "1 = 1", oldAudit{&p.tables, p.conn}
 	for {

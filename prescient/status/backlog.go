@@ -5,6 +5,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
@@ -31,42 +33,51 @@ const (
 	leastPace    = time.Millisecond // that a rate is taken over
 )
 
-func (l looker) backlog(ctx context.Context) error {
-	b, now := &l.report.Backlog, l.report.At
-	before := slots.OverdueBefore(l.tables.Grid, now, cmp.Or(l.options.SweepGrace, prescient.DefaultSweepGrace))
+func (l looker) backlog(ctx context.Context) (err error) {
+	l.report.Backlog, err = BacklogBy(ctx, l.db, l.tables, l.report.At, l.options.SweepGrace)
+	return err
+}
+
+// BacklogBy looks what is overdue at a time by the database's clock; grace is that of sweeps, DefaultSweepGrace where it is 0. It is for rooms of
+// the library.
+func BacklogBy(ctx context.Context, db *sqlx.DB, tables *store.Tables, now time.Time, grace time.Duration) (b Backlog, err error) {
+	before := slots.OverdueBefore(tables.Grid, now, cmp.Or(grace, prescient.DefaultSweepGrace))
 	var first []time.Time
-	if err := l.db.SelectContext(ctx, &first, l.tables.Stmt.Get("sweep/overdue"), prescient.EarliestDue, before, 1); err != nil {
-		return err
+	if err := db.SelectContext(ctx, &first, tables.Stmt.Get("sweep/overdue"), prescient.EarliestDue, before, 1); err != nil {
+		return b, err
 	}
 	if len(first) == 0 {
-		return nil
+		return b, nil
 	}
 	b.Slot = &first[0]
-	if err := l.db.GetContext(ctx, &b.Checks, l.tables.Stmt.Get("operate/overdue_count"), before, backlogProbe); err != nil {
-		return err
-	}
-	if b.AtLeast = b.Checks == backlogProbe; b.AtLeast {
-		about, err := l.estimate(ctx, before)
-		if err != nil {
-			return err
-		}
-		b.Checks = max(b.Checks, about)
+	if b.Checks, b.AtLeast, err = PendingBy(ctx, db, tables, before); err != nil {
+		return b, err
 	}
 	var ended, overdue int64
 	var since *time.Time
 	from := now.Add(-paceFor)
-	if err := store.QueryRow(ctx, l.db, []any{&ended, &overdue, &since}, l.tables.Stmt.Get("status/pace"), before, from, paceProbe); err != nil {
-		return err
+	if err := store.QueryRow(ctx, db, []any{&ended, &overdue, &since}, tables.Stmt.Get("status/pace"), before, from, paceProbe); err != nil {
+		return b, err
 	}
 	if ended == paceProbe {
 		from = *since // as far as was read
 	}
 	b.Rate, b.ToGo = paceOf(overdue, b.Checks, max(now.Sub(from), leastPace))
-	return nil
+	return b, nil
 }
 
-// maxToGo bounds what is said of the time to go: beyond it only the order of magnitude is known.
-const maxToGo = 365 * 24 * time.Hour
+// PendingBy counts the checks whose slots begin before a time. Where they are more than are counted, atLeast is true, and n is what the server
+// estimates, or what was counted.
+func PendingBy(ctx context.Context, db *sqlx.DB, tables *store.Tables, before time.Time) (n int64, atLeast bool, err error) {
+	if err := db.GetContext(ctx, &n, tables.Stmt.Get("operate/overdue_count"), before, backlogProbe); err != nil || n < backlogProbe {
+		return n, false, err
+	}
+	about, err := estimate(ctx, db, tables, before)
+	return max(n, about), true, err
+}
+
+// maxToGo bounds what is said of the time to go: beyond it only the order of magnitude is known. In nanoseconds it is less than 2^53.
+const maxToGo = 100 * 24 * time.Hour
 
 // paceOf is the rate at which so many checks ended in a time, and how long others take at that rate.
 func paceOf(ended, left int64, took time.Duration) (rate float64, toGo time.Duration) {
@@ -77,11 +88,11 @@ func paceOf(ended, left int64, took time.Duration) (rate float64, toGo time.Dura
 	return rate, time.Duration(min(float64(left)/rate, maxToGo.Seconds()) * float64(time.Second))
 }
 
-// estimate asks the optimiser how many rows are overdue; 0 in the dialect plain.
-func (l looker) estimate(ctx context.Context, before time.Time) (int64, error) {
-	if l.tables.Dialect == text.Plain {
+// estimate asks the optimiser how many rows there are before a time; 0 in the dialect plain.
+func estimate(ctx context.Context, db *sqlx.DB, tables *store.Tables, before time.Time) (int64, error) {
+	if tables.Dialect == text.Plain {
 		return 0, nil
 	}
-	n, _, err := store.Estimate(ctx, l.db, "forecast/estimate", l.tables.Stmt.Get("forecast/estimate"), prescient.EarliestDue, before)
+	n, _, err := store.Estimate(ctx, db, "forecast/estimate", tables.Stmt.Get("forecast/estimate"), prescient.EarliestDue, before)
 	return int64(n), err
 }

@@ -182,6 +182,7 @@ func TestNoStatementScansOrSorts(t *testing.T) {
 		r.Must(err)
 		defer conn.Close()
 		rig.CheckPlans(t, conn, []rig.Explained{{Statement: "status/pace", Query: f.Tables.Stmt.Get("status/pace"), Args: []any{rig.At("01:00"), rig.At("06:00"), paceProbe},
-			Reached: map[string]string{"p_job_history": "PRIMARY 8"}}}, f.Tables.Stmt, []string{"status"})
+			Reached: map[string]string{"p_job_history": "PRIMARY 8"}},
+			{Statement: "status/last_slots", Query: f.Tables.Stmt.Get("status/last_slots"), Args: []any{rig.At("01:00"), rig.At("03:00")}, Reached: map[string]string{"p_slot_run": rig.BySlot}}}, f.Tables.Stmt, []string{"status"})
 	})
 }

@@ -48,6 +48,7 @@ var sections = []rig.Section{
 	idleSection,
 	historySection,
 	answersSection,
+	bulkSection,
 	schedules.Section,
 	longSection,
 	events.Section,

@@ -2,11 +2,11 @@
 -- with payloads of megabytes takes more memory than MySQL gives.
 -- Index: PRIMARY of future_job from the cursor on, or UNIQUE (job_key) where an entity is given; then PRIMARY, one entry
 -- a row. Locks: none.
--- {filter}: conditions, 1: limit
+-- {filter}: conditions, {payload}: the payload, or nothing in its place, 1: limit
 SELECT job.entity_name, job.entity_key, job.job_exec, job.tag, job.due_at, job.first_check_at, job.next_check_at,
        job.check_count, job.error_count, job.put_off_count, COALESCE(job.last_error, '') AS last_error,
        LEAST(job.total_ms, 9000000000000000000) AS total_ms,
-       COALESCE(job.payload, '') AS payload, job.revision, job.inserted_at, job.expires_at
+       {payload} AS payload, job.revision, job.inserted_at, job.expires_at
 FROM (SELECT next_check_at, job_key FROM {prefix}future_job
       WHERE {filter} ORDER BY next_check_at, job_key LIMIT ?) page
   STRAIGHT_JOIN {prefix}future_job job ON job.next_check_at = page.next_check_at AND job.job_key = page.job_key

@@ -3,11 +3,8 @@ package exit
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,8 +13,10 @@ import (
 
 	"prescient/config"
 	"prescient/prescient"
+	"prescient/prescient/bulk"
 	"prescient/prescient/connect"
 	"prescient/prescient/localserver"
+	"prescient/prescient/ops"
 	"prescient/prescient/prune"
 	"prescient/prescient/schedule"
 	"prescient/prescient/stats"
@@ -79,7 +78,7 @@ func Code(err error) int {
 		return CodeOK
 	case errors.As(err, &known):
 		return known.Code
-	case errors.Is(err, prescient.ErrNotFound), errors.Is(err, schedule.ErrNotFound), errors.Is(err, steps.ErrNotFound):
+	case errors.Is(err, prescient.ErrNotFound), errors.Is(err, schedule.ErrNotFound), errors.Is(err, steps.ErrNotFound), errors.Is(err, bulk.ErrNotFound), errors.Is(err, ops.ErrNoToken):
 		return CodeNotFound
 	case errors.Is(err, prescient.ErrNotMigrated), errors.Is(err, prescient.ErrResolution),
 		errors.Is(err, prescient.ErrConfigChanged), errors.Is(err, prescient.ErrReslotting), errors.Is(err, migrate.ErrEarlier),
@@ -97,7 +96,7 @@ func Code(err error) int {
 		return CodeDenied
 	case errors.Is(err, context.Canceled):
 		return CodeInterrupted
-	case Unreachable(err), errors.Is(err, localserver.ErrNotFound):
+	case connect.IsUnreachable(err), errors.Is(err, localserver.ErrNotFound):
 		return CodeDatabase
 	}
 	return CodeFailure
@@ -105,45 +104,13 @@ func Code(err error) int {
 
 // Numbers of the servers' errors that have exit codes.
 const (
-	errTooManyConnections       = 1040
-	errDatabaseDenied           = 1044
-	errUserDenied               = 1045
-	errUnknownCommand           = 1047
-	errNoDatabase               = 1049
-	errServerShutdown           = 1053
-	errHostBlocked              = 1129
-	errHostDenied               = 1130
-	errTableDenied              = 1142
-	errColumnDenied             = 1143
-	errTooManyConnectionsOfUser = 1203
-	errUserLimit                = 1226
-	errRoutineDenied            = 1370
-	errUserDeniedPassword       = 1698
-	errUserLocked               = 3118
-	errInsecure                 = 3159 // the connection is not encrypted but has to be
-	errTiDBDenied               = 8121
+	errUserDenied    = 1045
+	errTableDenied   = 1142
+	errColumnDenied  = 1143
+	errRoutineDenied = 1370
+	errInsecure      = 3159 // the connection is not encrypted but has to be
+	errTiDBDenied    = 8121
 )
-
-// refusals are those for a connection that a server does not take.
-var refusals = []uint16{errTooManyConnections, errDatabaseDenied, errUserDenied, errUnknownCommand, errNoDatabase, errServerShutdown, errHostBlocked,
-	errHostDenied, errTooManyConnectionsOfUser, errUserLimit, errUserDeniedPassword, errUserLocked, errInsecure}
-
-// Unreachable says whether an error means that there is no working connection.
-func Unreachable(err error) bool {
-	var network net.Error
-	var server *mysql.MySQLError
-	var file *fs.PathError
-	switch {
-	case errors.As(err, &server):
-		return slices.Contains(refusals, server.Number)
-	case errors.As(err, &file): // its errno would pass for a net.Error
-		return false
-	case errors.As(err, &network), errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, mysql.ErrNoTLS), errors.Is(err, connect.ErrNotTrusted),
-		errors.Is(err, context.DeadlineExceeded):
-		return true
-	}
-	return false
-}
 
 // IsInsecure says whether a server refused a connection that may have to be encrypted: MariaDB says only that access is
 // denied.

@@ -7,6 +7,7 @@ import (
 	"prescient/jobs/orders"
 	"prescient/prescient"
 	"prescient/prescient/doctor"
+	"prescient/prescient/ops/door"
 	"prescient/prescient/worker"
 )
 
@@ -25,6 +26,8 @@ func TestTheDefaultsOfTheConfigurationAreTheLibrarys(t *testing.T) {
 		"doctor.clock":               {c.Doctor.Clock, doctor.DefaultClockWarn},
 		"doctor.purge":               {c.Doctor.Purge, doctor.DefaultPurgeBehind},
 		"doctor.transaction":         {c.Doctor.Transaction, doctor.DefaultTransactionOpen},
+		"serve.rate":                 {c.Serve.Rate, door.DefaultRate},
+		"serve.concurrent":           {c.Serve.Concurrent, door.DefaultConcurrent},
 		"jobs.orders.exec":           {c.Jobs.Orders.Exec, orders.DefaultJobExec},
 		"jobs.orders.primary_after":  {c.Jobs.Orders.PrimaryAfter, orders.DefaultPrimaryAfter},
 		"jobs.orders.escalate_after": {c.Jobs.Orders.EscalateAfter, orders.DefaultEscalateAfter},

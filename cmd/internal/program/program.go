@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -14,19 +16,22 @@ import (
 	"prescient/config"
 	"prescient/jobs/command"
 	"prescient/prescient/event/broker"
+	"prescient/prescient/ops/door"
 )
 
 // Program is one command line: the program that it is of, its surroundings, and the flags that every command has.
 type Program struct {
-	Name        string // of the program, in its help and errors
-	Version     string
-	JSON        bool
-	ConfigFile  string
-	Screen      *output.Screen
-	Stderr      io.Writer
-	Env         func(name string) (string, bool)
-	Environ     func() []string
-	ConfigPaths []string
+	Name       string // of the program, in its help and errors
+	Version    string
+	JSON       bool
+	ConfigFile string
+	Screen     *output.Screen
+	// StatementTime is after how long the server ends a statement of the command, whose callers may be gone; 0 for never.
+	StatementTime time.Duration
+	Stderr        io.Writer
+	Env           func(name string) (string, bool)
+	Environ       func() []string
+	ConfigPaths   []string
 	// Register adds the program's own job_execs to a session's registry; nil where there are none.
 	Register func(ctx context.Context, s *Session) error
 	// Brokers are those that events can go to, by the schemes of their URLs, and Formats what events can be made into for them.
@@ -34,6 +39,8 @@ type Program struct {
 	Formats map[string]func(source string) (broker.Format, error)
 	// WakeUps are those of agents, by the schemes of brokers.
 	WakeUps map[string]OpenWakeUp
+	// Serve makes what the command serve serves; nil where there is no such command.
+	Serve func(door.Serving) http.Handler
 }
 
 // Load reads the configuration, which is all that some commands need. Where programs are run from there, they can be running already, as

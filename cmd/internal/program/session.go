@@ -54,10 +54,16 @@ type Session struct {
 // Open reads the configuration and opens the database, whose tables may be missing still, for as long as do takes. lease is what its
 // connections are set for; zero for the configured one.
 func (prog *Program) Open(cmd *cobra.Command, lease time.Duration, do func(s *Session) error) error {
+	return prog.OpenAs(cmd, func(*config.Config) {}, lease, do)
+}
+
+// OpenAs is Open with a configuration that was changed, as to another account.
+func (prog *Program) OpenAs(cmd *cobra.Command, as func(c *config.Config), lease time.Duration, do func(s *Session) error) error {
 	c, err := prog.Load(cmd)
 	if err != nil {
 		return err
 	}
+	as(&c)
 	dsn, err := c.RequireDSN()
 	if err != nil {
 		return err
@@ -68,18 +74,26 @@ func (prog *Program) Open(cmd *cobra.Command, lease time.Duration, do func(s *Se
 	if lease == 0 {
 		lease = c.Worker.Lease
 	}
-	db, err := connect.OpenWith(dsn, connect.Options{Lease: lease, TLS: tlsOf(c.TLS), Connections: c.Connections})
-	if err != nil {
+	s := &Session{Program: prog, Config: c, Log: prog.Logger(c.Log), Registry: prescient.NewRegistry()}
+	if s.DB, err = s.OpenPool(dsn, lease); err != nil {
 		return err
 	}
-	s := &Session{Program: prog, Config: c, Log: prog.Logger(c.Log), DB: db, Registry: prescient.NewRegistry()}
+	defer s.close()
+	return do(s)
+}
+
+// OpenPool opens a pool on a DSN, for as long as the session lasts.
+func (s *Session) OpenPool(dsn string, lease time.Duration) (*sqlx.DB, error) {
+	db, err := connect.OpenWith(dsn, connect.Options{Lease: lease, TLS: tlsOf(s.Config.TLS), Connections: s.Config.Connections, StatementTime: s.Program.StatementTime})
+	if err != nil {
+		return nil, err
+	}
 	s.closers = append(s.closers, func() {
 		if err := db.Close(); err != nil {
 			s.Log.Debug().Err(err).Msg("closing the database")
 		}
 	})
-	defer s.close()
-	return do(s)
+	return db, nil
 }
 
 func tlsOf(c config.TLS) connect.TLS {
@@ -236,7 +250,7 @@ func (s *Session) Explain(err error) error {
 		return fmt.Errorf("%w (the account lacks this right%s: use the account of such a role, or have an administrator run what %s grants prints)", err, s.rolesWith(err), s.Program.Name)
 	case exit.IsInsecure(err) && s.Config.TLS == (config.TLS{}):
 		return fmt.Errorf("database %s: %w (see first whether user and password of the DSN are right and the account may come from this host; if the server or the account wants TLS, as with require_secure_transport, give tls.ca_file, or tls=true in the DSN)", s.Config.DSN, err)
-	case exit.Unreachable(err):
+	case connect.IsUnreachable(err):
 		return fmt.Errorf("database %s: %w", s.Config.DSN, err)
 	}
 	err = migrate.Schema{Prefix: s.Config.TablePrefix}.RowsHeld(context.Background(), s.DB, err)

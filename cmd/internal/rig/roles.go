@@ -28,6 +28,10 @@ func roleOf(args []string) string {
 		case slices.Contains(args, "app"):
 			return "app-reschedule"
 		}
+	case "cancel", "reschedule":
+		if slices.Contains(args, "--yes") { // all that match
+			return "oncall"
+		}
 	case "forward": // without routes, as in Uses, it asks nobody
 		return "worker"
 	case "insert":

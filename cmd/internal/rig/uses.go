@@ -17,19 +17,25 @@ type use struct {
 
 // Uses has every command that does something itself, by its words.
 var Uses = map[string]use{
-	"run":          {Role: "worker", Asks: "tables"},
-	"work":         {Role: "worker", Asks: "tables"},
-	"sweep":        {Role: "worker", Asks: "tables"},
-	"roll-forward": {Role: "worker", Asks: "tables"},
-	"pause":        {args: []string{"x"}, Role: "operator", Asks: "tables"},
-	"resume":       {args: []string{"x"}, Role: "operator", Asks: "tables"},
-	"agents":       {Role: "operator", Asks: "tables"},
-	"status":       {Role: "operator", Asks: "tables"},
+	"run":            {Role: "worker", Asks: "tables"},
+	"work":           {Role: "worker", Asks: "tables"},
+	"sweep":          {Role: "worker", Asks: "tables"},
+	"roll-forward":   {Role: "worker", Asks: "tables"},
+	"pause":          {args: []string{"x"}, Role: "operator", Asks: "tables"},
+	"resume":         {args: []string{"x"}, Role: "operator", Asks: "tables"},
+	"agents":         {Role: "operator", Asks: "tables"},
+	"agents drain":   {args: []string{"x"}, Role: "operator", Asks: "tables"},
+	"agents undrain": {args: []string{"x"}, Role: "operator", Asks: "tables"},
+	"status":         {Role: "operator", Asks: "tables"},
 
 	"insert":       {args: []string{"--entity", "a/b", "--exec", "x", "--in", "1h"}, Role: "app-reschedule", Asks: "tables"},
 	"cancel":       {args: []string{"--entity", "a/b"}, Role: "app", Asks: "tables"},
 	"reschedule":   {args: []string{"--entity", "a/b", "--exec", "x", "--in", "2h"}, Role: "app-reschedule", Asks: "tables"},
 	"requeue":      {args: []string{"--exec", "x", "--outcome", "failed", "--since", "now-2h", "--dry-run"}, Role: "operator", Asks: "tables"},
+	"bulk":         {},
+	"bulk list":    {Role: "operator", Asks: "tables"},
+	"bulk stop":    {args: []string{"1"}, Role: "oncall", Asks: "tables"},
+	"bulk work":    {Role: "oncall", Asks: "tables"},
 	"get":          {args: []string{"--entity", "a/b", "--exec", "x"}, Role: "app", Asks: "tables"},
 	"pending":      {Role: "app", Asks: "tables"},
 	"jobs":         {Role: "app", Asks: "tables"}, // as pending was called before
@@ -71,6 +77,12 @@ var Uses = map[string]use{
 	"event resend":    {args: []string{"1"}, Role: "operator", Asks: "tables"},
 	"event drop":      {args: []string{"1"}, Role: "operator", Asks: "tables"},
 	"forward":         {}, // without routes it asks nobody
+
+	"token":        {},
+	"token create": {args: []string{"ci", "--role", "viewer"}, Role: "serve-admin", Asks: "tables"},
+	"token list":   {Role: "serve-admin", Asks: "tables"},
+	"token rotate": {args: []string{"1"}, Role: "serve-admin", Asks: "tables"},
+	"token revoke": {args: []string{"1"}, Role: "serve-admin", Asks: "tables"},
 
 	"migrate":           {Role: "owner", Asks: "database"},
 	"migrate up":        {Role: "owner", Asks: "database"},

@@ -1,6 +1,7 @@
 package forward_test
 
 import (
+	"context"
 	"testing"
 
 	"prescient/prescient"
@@ -78,4 +79,23 @@ func (r *testRig) holds() {
 	if now := r.broker.all(); now != before {
 		r.T.Errorf("%d events were tried under a pause", now-before)
 	}
+}
+
+// A process that is drained, and works again, has one forwarder.
+func TestAForwarderRunsAgain(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		f := r.forwarder(forward.Options{})
+		for i, id := range []string{"first", "second", "third"} {
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- f.Run(ctx) }()
+			r.publishes("t", "k", id)
+			r.untilEmpty()
+			cancel()
+			r.Must(<-ended)
+			if n := len(r.broker.ids("k")); n != i+1 {
+				t.Errorf("%d events are published; want %d", n, i+1)
+			}
+		}
+	})
 }

@@ -45,3 +45,30 @@ func TestEachBrokersClientIsForItsOwnPackage(t *testing.T) {
 		}
 	}
 }
+
+// A program compiles what makes the API only where it mounts it.
+func TestTheAPIsLibraryIsForItsOwnPackage(t *testing.T) {
+	const room, library = "prescient/api", "github.com/danielgtaylor/huma"
+	seen := false
+	for _, s := range sources(t) {
+		folder := path.Dir(s.name)
+		for _, spec := range s.file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case s.test:
+			case strings.HasPrefix(name, library):
+				if seen = true; folder != room {
+					t.Errorf("%s imports %s, which is for %s", s.name, name, room)
+				}
+			case name == "prescient/"+room && folder != "cmd/prescient":
+				t.Errorf("%s imports %s, which is for programs", s.name, name)
+			}
+		}
+	}
+	if !seen {
+		t.Errorf("nobody imports %s", library)
+	}
+}

@@ -31,7 +31,7 @@ var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/bell"
 	"prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store", "prescient/internal/tally"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/forecast", "prescient/heartbeat", "prescient/longrun", "prescient/longrun/wakeup", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
+var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/forecast", "prescient/heartbeat", "prescient/longrun", "prescient/longrun/wakeup", "prescient/ops", "prescient/ops/door", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "sql/migrate", "config", "config/value", "cmd/internal/*"}, rooms...)
@@ -56,7 +56,7 @@ var layers = []layer{
 	{"prescient/internal/tally", []string{"prescient", "prescient/internal/literal", "prescient/internal/store"}},
 	{"prescient/internal/duty", []string{"prescient", "prescient/internal/errno", "prescient/internal/lease", "prescient/internal/store"}},
 	{"prescient/connect", append([]string{"prescient/connect/hostlist"}, vocabulary...)},
-	{"prescient/agent", vocabulary},
+	{"prescient/agent", append([]string{"prescient/audit"}, vocabulary...)},
 	{"prescient/audit", vocabulary},
 	{"prescient/attest", append([]string{"prescient/audit"}, vocabulary...)},
 	{"prescient/client/internal/handle", vocabulary},
@@ -70,6 +70,7 @@ var layers = []layer{
 	{"prescient/prune", append([]string{"sql/migrate", "prescient/audit", "prescient/internal/rollup"}, vocabulary...)},
 	{"prescient/stats", append([]string{"prescient/audit", "prescient/internal/rollup", "prescient/stats/drift"}, vocabulary...)},
 	{"prescient/status", append([]string{"prescient/agent", "prescient/doctor", "prescient/event", "prescient/forecast", "prescient/stats"}, vocabulary...)},
+	{"prescient/gauges", append([]string{"prescient/agent", "prescient/event", "prescient/forecast", "prescient/stats", "prescient/status"}, vocabulary...)},
 	{"prescient/internal/rollup", vocabulary},
 	{"prescient/stats/drift", []string{"prescient/internal/tally"}},
 	{"prescient/forecast", append([]string{"prescient/agent", "prescient/schedule/timeline"}, vocabulary...)},
@@ -104,12 +105,18 @@ var layers = []layer{
 	{"prescient/schedule/internal/occurrences", []string{"slots", "prescient/schedule/timeline"}},
 	{"prescient/schedule", append([]string{"prescient/audit", "prescient/client", "prescient/event", "prescient/longrun", "prescient/schedule/internal/*", "prescient/schedule/timeline"}, vocabulary...)},
 	{"prescient/steps", append([]string{"prescient/audit", "prescient/client", "prescient/longrun", "prescient/output", "prescient/schedule"}, vocabulary...)},
+	{"prescient/internal/token", nil},
+	{"prescient/bulk", append([]string{"prescient/audit", "prescient/client"}, vocabulary...)},
+	{"prescient/ops", append([]string{"prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/doctor", "prescient/event", "prescient/forecast", "prescient/gauges", "prescient/internal/token", "prescient/longrun", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps"}, vocabulary...)},
+	{"prescient/ops/door", append([]string{"prescient/internal/token", "prescient/ops"}, vocabulary...)},
+	{"prescient/api", rooms},
 	{"prescient/localserver", []string{"prescient/localserver/internal/*"}},
 	{"prescient/localserver/internal/*", nil},
 	{"prescient/localserver/servertest", []string{"prescient/localserver"}},
 	{"prescient/prescienttest", append([]string{"slots", "sql", "sql/migrate", "prescient/localserver"}, rooms...)},
 	{"prescient/internal/rig", append([]string{"sql/migrate", "prescient/localserver/servertest"}, vocabulary...)},
 	{"prescient/internal/rig/app", append([]string{"prescient/client", "prescient/connect", "prescient/internal/rig", "prescient/localserver/servertest"}, vocabulary...)},
+	{"prescient/internal/rig/served", []string{"prescient", "prescient/internal/rig/app", "prescient/localserver/servertest", "prescient/ops"}},
 	{"prescient/internal/rig/pages", []string{"sql", "sql/migrate", "prescient/internal/rig", "prescient/localserver/servertest"}},
 	{"prescient/internal/rig/whole", append([]string{"prescient/worker", "prescient/worker/books", "prescient/internal/rig", "prescient/internal/rig/app", "prescient/localserver/servertest"}, vocabulary...)},
 	{"prescient/internal/acceptance", nil}, // tests only
@@ -126,15 +133,16 @@ var layers = []layer{
 	{"cmd/internal/output", []string{"config", "cmd/internal/words", "prescient"}},
 	{"cmd/internal/program", append([]string{"sql", "sql/migrate", "config", "config/value", "jobs/*", "cmd/internal/*"}, rooms...)},
 	{"cmd/checks", command},
-	{"cmd/serve", command},
+	{"cmd/serve", append([]string{"prescient/gauges"}, command...)},
 	{"cmd/operate", append([]string{"sql/rights", "jobs/*"}, command...)},
 	{"cmd/units", command},
+	{"cmd/web", command},
 	{"cmd/event", command},
 	{"cmd/schedule", command},
 	{"cmd/job", command},
 	{"cmd/demo", append([]string{"prescient/localserver", "jobs/*"}, command...)},
 	{"cmd", append([]string{"cmd/*"}, command...)},
-	{"cmd/prescient", []string{"cmd", "prescient/event/broker", "prescient/event/broker/*", "prescient/longrun/wakeup"}},
+	{"cmd/prescient", []string{"cmd", "prescient/api", "prescient/event/broker", "prescient/event/broker/*", "prescient/longrun/wakeup"}},
 	{"cmd/internal/rig", append([]string{"cmd", "sql", "prescient/localserver/servertest"}, rooms...)},                           // for tests
 	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*", "scripts/bench/internal/*"}, rooms...)}, // a module of its own
 	{"scripts/bench/internal/page", []string{"prescient/worker"}},
@@ -252,8 +260,8 @@ func TestOneRoomReadsCrontabs(t *testing.T) {
 		t.Errorf("nobody imports %s", reader)
 	}
 	for _, name := range append(slices.Clone(rooms), vocabulary...) {
-		if name == "prescient/schedule" || name == "prescient/doctor" || name == "prescient/forecast" {
-			continue // which plan, say which plans differ, and say what is to come
+		if name == "prescient/schedule" || name == "prescient/doctor" || name == "prescient/forecast" || name == "prescient/ops" {
+			continue // which plan, say which plans differ, say what is to come, and show it before it is made
 		}
 		at := slices.IndexFunc(layers, func(l layer) bool { return l.folder == name })
 		if slices.ContainsFunc(layers[at].imports, func(allowed string) bool { return matches(allowed, room) }) {

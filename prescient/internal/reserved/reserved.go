@@ -30,6 +30,9 @@ func Schedule() Room { return Room{prescient.ScheduleEntity} }
 // Jobs is the room of jobs of steps, whose runs are those of schedules that it makes.
 func Jobs() Room { return Room{prescient.ScheduleEntity} }
 
+// Bulk is the room of bulk runs, which keeps no checks of its own.
+func Bulk() Room { return Room{} }
+
 // Outbox is the room of events, which keeps no checks.
 func Outbox() Room { return Room{} }
 

@@ -13,9 +13,9 @@ import (
 
 // Listing is how a table is listed: [Pending] or [History].
 type Listing struct {
-	page, reach  string                                 // the statements
-	behind, upTo func(cursor string) (Condition, error) // conditions for rows after a cursor, and for those up to one
-	cursor       func(row reached) (string, time.Time)
+	page, reach, count, estimate string                                 // the statements
+	behind, upTo                 func(cursor string) (Condition, error) // conditions for rows after a cursor, and for those up to one
+	cursor                       func(row reached) (string, time.Time)
 }
 
 // reached is the last row of a stretch.
@@ -28,7 +28,7 @@ type reached struct {
 
 // Pending lists future_job, in the order in which rows come due.
 var Pending = Listing{
-	page: "list/pending", reach: "list/pending_reach",
+	page: "list/pending", reach: "list/pending_reach", count: "list/pending_count", estimate: "list/pending_estimate",
 	behind: func(cursor string) (c Condition, err error) {
 		at, key, _, err := parseCursor(cursor, literal.SecondLayout, 2)
 		c.Add("(next_check_at > ? OR next_check_at = ? AND job_key > ?)", at, at, key)
@@ -46,7 +46,7 @@ var Pending = Listing{
 
 // History lists job_history, the latest end first.
 var History = Listing{
-	page: "list/history", reach: "list/history_reach",
+	page: "list/history", reach: "list/history_reach", count: "list/history_count", estimate: "list/history_estimate",
 	behind: func(cursor string) (c Condition, err error) {
 		at, key, revision, err := parseCursor(cursor, literal.MicroLayout, 3)
 		c.Add("(ended_at < ? OR ended_at = ? AND (job_key < ? OR job_key = ? AND revision < ?))", at, at, key, key, revision)

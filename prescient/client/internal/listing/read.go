@@ -4,8 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
+	"prescient/prescient"
 	"prescient/prescient/internal/store"
 )
 
@@ -17,6 +16,13 @@ const (
 	longestStretch = 64000
 )
 
+// DB is what *sqlx.DB and *sqlx.Tx have in common for lists.
+type DB interface {
+	prescient.DB
+	SelectContext(ctx context.Context, into any, query string, args ...any) error
+	GetContext(ctx context.Context, into any, query string, args ...any) error
+}
+
 // Query is what a page is to have.
 type Query struct {
 	// Bounds are the conditions that an index serves, Filter are the others.
@@ -25,6 +31,8 @@ type Query struct {
 	After string
 	// Limit is how many rows the page has at most, and Search how many are looked at for them where there is a filter.
 	Limit, Search int
+	// Bare leaves payloads out.
+	Bare bool
 }
 
 // Stop says where a search ended before its page was full.
@@ -38,11 +46,15 @@ type Stop struct {
 
 // Read reads a page. It also says where the search stopped, if it looked at as many rows as it may before the page was full. Where all
 // conditions are served by an index, it is one statement. Others are looked for in one stretch of the index after the other.
-func Read[R interface{ Cursor() string }](ctx context.Context, t *store.Tables, db *sqlx.DB, l Listing, q Query) ([]R, *Stop, error) {
+func Read[R interface{ Cursor() string }](ctx context.Context, t *store.Tables, db DB, l Listing, q Query) ([]R, *Stop, error) {
 	found := []R{}
+	payload := "COALESCE(job.payload, '')"
+	if q.Bare {
+		payload = "''"
+	}
 	read := func(where Condition) error {
 		var page []R
-		if err := db.SelectContext(ctx, &page, t.Fill(l.page, "{filter}", where.text()), append(where.args, q.Limit-len(found))...); err != nil {
+		if err := db.SelectContext(ctx, &page, t.Fill(l.page, "{filter}", where.text(), "{payload}", payload), append(where.args, q.Limit-len(found))...); err != nil {
 			return err
 		}
 		found = append(found, page...)

@@ -26,9 +26,20 @@ func May(role string, dialect text.Dialect, right string, tables ...string) bool
 	return true
 }
 
+// MayRead says whether a role may read these tables, or columns of them: the viewer of serve may read all but payloads and the like.
+func MayRead(role string, dialect text.Dialect, tables ...string) bool {
+	rights, all := text.Rights(role, dialect)
+	for _, table := range tables {
+		if !all && !strings.HasPrefix(rights[table], "SELECT") {
+			return false
+		}
+	}
+	return true
+}
+
 // RoleOf is the role that the rights of the connection's user are those of, the worker's first; the worker's where they are those of none.
 func RoleOf(ctx context.Context, db *sqlx.DB, prefix string) (string, error) {
-	for _, role := range []string{"worker", "operator", "app-reschedule", "app", "analyst", "app-sql"} {
+	for _, role := range []string{"worker", "serve-admin", "serve-operator", "operator", "app-reschedule", "app", "serve-viewer", "analyst", "app-sql"} {
 		missing, err := tried(ctx, db, prefix, explained(needsOf[role]))
 		if err != nil {
 			return "", err

@@ -38,6 +38,9 @@ var (
 		selectPauses, selectHistory,
 		{"INSERT on {p}stats_hour", "INSERT INTO {p}stats_hour (start, ends, summed_at) SELECT UTC_TIMESTAMP(), 0, UTC_TIMESTAMP(6) FROM DUAL WHERE 1 = 0"},
 		{"INSERT on {p}duty", "INSERT INTO {p}duty (name, token, worker) SELECT 'x', 0, 'x' FROM DUAL WHERE 1 = 0"}}
+	viewerNeeds = []need{selectConfig, {"SELECT on {p}future_job, but for payloads", "SELECT job_key, revision FROM {p}future_job WHERE 1 = 0"}, selectHistory, selectLedger, selectPauses}
+	serveNeeds  = slices.Concat(operatorNeeds, appNeeds, []need{
+		{"INSERT on {p}api_key", "INSERT INTO {p}api_key (token, idempotency_key, operation, body, at) SELECT 0, 'x', 'x', '', UTC_TIMESTAMP(6) FROM DUAL WHERE 1 = 0"}})
 	ownerNeeds = []need{
 		{"UPDATE on {p}slot_config", "UPDATE {p}slot_config SET version = version WHERE 1 = 0"},
 		{"UPDATE on {p}future_job", "UPDATE {p}future_job SET next_check_at = next_check_at, revision = revision WHERE 1 = 0"},
@@ -48,4 +51,6 @@ var (
 
 // needsOf are those of a role.
 var needsOf = map[string][]need{"analyst": {selectConfig, selectHistory}, "app-sql": appSQLNeeds, "app": appNeeds, "app-reschedule": appNeeds,
-	"operator": operatorNeeds, "worker": workerNeeds, "oncall": append(slices.Clone(operatorNeeds), workerNeeds...), "owner": ownerNeeds}
+	"serve-viewer": viewerNeeds, "serve-operator": serveNeeds,
+	"serve-admin": append(slices.Clone(serveNeeds), need{"UPDATE on {p}api_token", "UPDATE {p}api_token SET revoked_at = revoked_at WHERE 1 = 0"}),
+	"operator":    operatorNeeds, "worker": workerNeeds, "oncall": append(slices.Clone(operatorNeeds), workerNeeds...), "owner": ownerNeeds}

@@ -1,0 +1,46 @@
+package api
+
+import "prescient/prescient/ops"
+
+func (a *server) definitions() {
+	query(a, ops.ListSchedules)
+	query(a, ops.GetSchedule)
+	query(a, ops.ListScheduleRuns)
+	query(a, ops.PreviewSchedule)
+	deed(a, ops.CreateSchedule)
+	deed(a, ops.UpdateSchedule)
+	deed(a, ops.DeleteSchedules)
+	deed(a, ops.PauseSchedule)
+	deed(a, ops.ResumeSchedule)
+	deed(a, ops.RunSchedule)
+	query(a, ops.ListJobs)
+	query(a, ops.GetJob)
+	query(a, ops.ListJobVersions)
+	query(a, ops.ListJobRuns)
+	deed(a, ops.CreateJob)
+	deed(a, ops.UpdateJob)
+	deed(a, ops.DeleteJobs)
+	deed(a, ops.PauseJob)
+	deed(a, ops.ResumeJob)
+	deed(a, ops.RunJob)
+	query(a, ops.ListSteps)
+	query(a, ops.GetStep)
+	deed(a, ops.PutStep)
+	deed(a, ops.DeleteStep)
+}
+
+func (a *server) switches() {
+	query(a, ops.ListPauses)
+	deed(a, ops.SetPauses)
+	deed(a, ops.LiftPauses)
+	query(a, ops.GetBacklog)
+	query(a, ops.ListSetAside)
+	deed(a, ops.ResendEvents)
+	deed(a, ops.DropEvents)
+	query(a, ops.ListAudit)
+	query(a, ops.ListAgents)
+	query(a, ops.ListPools)
+	deed(a, ops.DrainAgents)
+	deed(a, ops.UndrainAgents)
+	query(a, ops.ListLongRuns)
+}

@@ -1,0 +1,163 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"prescient/prescient/ops"
+)
+
+const (
+	// exportsAtATime is how many exports are under way, and exportsEach how many of a caller; more are answered 503 and 429.
+	exportsAtATime = 4
+	exportsEach    = 2
+	// exportPart is how much is written at a time, and partWithin how long a reader may take for it.
+	exportPart = 64 << 10
+	partWithin = 30 * time.Second
+	// exportWithin is how long all of an export may take; then it is cut off. The last row has the cursor to go on from.
+	exportWithin = time.Hour
+	// rowsTrailer is the trailer of an export that is whole.
+	rowsTrailer = "Prescient-Rows"
+)
+
+const exportText = `The answer is a stream, which is read as it is taken: each row is as it was when its part was read. A reader that takes nothing for 30 seconds is cut off.
+What is whole ends with the trailer Prescient-Rows, the number of its rows. What cannot be read to its end breaks off without the end of its body, which clients
+take for an error; JSON lines have a last line {"problem": …} before that. In CSV a text that a spreadsheet may take for a formula begins with an apostrophe.`
+
+// exports counts those that are under way.
+type exports struct {
+	mu  sync.Mutex
+	all int
+	of  map[who]int
+}
+
+// take has a place for a caller, or says why there is none.
+func (e *exports) take(by ops.Caller) (leave func(), no *problem) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.of[whoIs(by)] >= exportsEach:
+		return nil, &problem{Type: blank, Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: "this caller has as many exports under way as it may", retryAfter: time.Minute}
+	case e.all >= exportsAtATime:
+		return nil, &problem{Type: blank, Title: "Busy", Status: http.StatusServiceUnavailable, Detail: "as many exports as are done at a time are under way", retryAfter: time.Minute}
+	}
+	if e.of == nil {
+		e.of = make(map[who]int)
+	}
+	e.all++
+	e.of[whoIs(by)]++
+	return sync.OnceFunc(func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.all--
+		if e.of[whoIs(by)]--; e.of[whoIs(by)] == 0 {
+			delete(e.of, whoIs(by))
+		}
+	}), nil
+}
+
+// exportAsked is what is asked of an export.
+type exportAsked interface{ As() ops.Format }
+
+// export registers an operation that streams rows.
+func export[In exportAsked, Row interface{ Cursor() string }](a *server, op ops.Export[In, Row]) {
+	o := operation(op.Info, http.MethodGet)
+	o.Description += " " + exportText
+	o.Responses = map[string]*huma.Response{"200": {Description: "The rows.", Content: map[string]*huma.MediaType{
+		"application/jsonl": {Schema: a.api.OpenAPI().Components.Schemas.Schema(rowType[Row](), true, "")}, "text/csv": {Schema: &huma.Schema{Type: "string"}}}}}
+	huma.Register(a.api, o, func(ctx context.Context, in *In) (*huma.StreamResponse, error) {
+		by := callerOf(ctx)
+		leave, no := a.exports.take(by)
+		if no != nil {
+			return nil, *no
+		}
+		chunks, err := ops.Begin(ctx, op, a.o.Ops, by, *in)
+		if err != nil {
+			leave()
+			_, err = answered(a, op.Info, struct{}{}, err)
+			return nil, err
+		}
+		return &huma.StreamResponse{Body: func(c huma.Context) {
+			defer leave()
+			_, w := humago.Unwrap(c)
+			if err := stream(ctx, w, op.ID, (*in).As(), chunks); err != nil {
+				a.o.Log.Warn().Err(err).Str("operation", op.ID).Msg("an export was cut off")
+				panic(http.ErrAbortHandler) // the body has no end then
+			}
+		}}, nil
+	})
+}
+
+// patient is a writer whose reader has some time for each part.
+type patient struct{ http.ResponseWriter }
+
+func (p patient) Write(b []byte) (int, error) {
+	rc := http.NewResponseController(p.ResponseWriter)
+	_ = rc.SetWriteDeadline(time.Now().Add(partWithin)) // where the server lets it
+	n, err := p.ResponseWriter.Write(b)
+	_ = rc.SetWriteDeadline(time.Now().Add(answerWithin)) // until the next part: over HTTP/2 a deadline that passes ends the stream
+	return n, err
+}
+
+// stream writes chunks until there are no more, or nobody takes them.
+func stream[Row any](ctx context.Context, w http.ResponseWriter, id string, as ops.Format, chunks *ops.Chunks[Row]) error {
+	out := bufio.NewWriterSize(patient{w}, exportPart)
+	kind, rows := "application/jsonl", rowWriter[Row](&jsonLines[Row]{json.NewEncoder(out)})
+	if as == ops.CSV {
+		kind, rows = "text/csv; charset=utf-8; header=present", newCSVLines[Row](out)
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+id+"."+string(as)+`"`)
+	w.Header().Set("Trailer", rowsTrailer)
+	ctx, cancel := context.WithTimeout(ctx, exportWithin)
+	defer cancel()
+	n := 0
+	for {
+		chunk, err := chunks.Next(ctx)
+		for i := range chunk {
+			if err := rows.write(&chunk[i]); err != nil {
+				return err
+			}
+		}
+		n += len(chunk)
+		switch {
+		case errors.Is(err, io.EOF):
+			if err := errors.Join(rows.end(nil), out.Flush()); err != nil {
+				return err
+			}
+			w.Header().Set(rowsTrailer, strconv.Itoa(n))
+			return nil
+		case err != nil:
+			p := problemOf(err)
+			return errors.Join(err, rows.end(&p), out.Flush(), http.NewResponseController(w).Flush())
+		}
+	}
+}
+
+// rowWriter writes rows of a format, and at the end a problem, if there is one and the format has a place for it.
+type rowWriter[Row any] interface {
+	write(row *Row) error
+	end(p *problem) error
+}
+
+// jsonLines writes a line of JSON a row.
+type jsonLines[Row any] struct{ *json.Encoder }
+
+func (j *jsonLines[Row]) write(row *Row) error { return j.Encode(row) }
+
+func (j *jsonLines[Row]) end(p *problem) error {
+	if p == nil {
+		return nil
+	}
+	return j.Encode(map[string]*problem{"problem": p})
+}

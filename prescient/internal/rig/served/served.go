@@ -1,0 +1,45 @@
+// Package served is a rig of an installation whose operations are done on the accounts that serve has.
+package served
+
+import (
+	"testing"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/rig/app"
+	"prescient/prescient/localserver/servertest"
+	"prescient/prescient/ops"
+)
+
+// Rig is a Rig with operations.
+type Rig struct {
+	*app.Rig
+	Ops *ops.Ops
+}
+
+// New makes the operations, at the running clock of the server.
+func New(t *testing.T, d servertest.Database, resolution time.Duration) *Rig {
+	t.Helper()
+	r := &Rig{Rig: app.New(t, d, resolution)}
+	r.Ops = r.OpsAt(time.Time{})
+	return r
+}
+
+// OpsAt makes operations for which the server's clock stands still at a time.
+func (r *Rig) OpsAt(now time.Time) *ops.Ops {
+	r.T.Helper()
+	o, err := ops.Open(r.T.Context(), ops.Options{Prefix: "p_", Dialect: r.Setting, Program: "served", Accounts: ops.Accounts{
+		Viewer: r.As("serve-viewer", now), Operator: r.As("serve-operator", now), Admin: r.As("serve-admin", now)}})
+	r.Must(err)
+	return o
+}
+
+// By is a caller with a role, of that name.
+func By(role ops.Role) ops.Caller {
+	return ops.Caller{Name: string(role), Role: role, Token: uint64(len(role)), Host: "10.0.0.7"}
+}
+
+// Check is a new check of an order, as the API has it.
+func Check(key, jobExec string, due time.Time) ops.NewCheck {
+	return ops.NewCheck{Check: ops.Check{Entity: prescient.Entity{Name: "order", Key: key}.String(), JobExec: jobExec}, DueAt: due, Payload: []byte(`{"secret":1}`)}
+}

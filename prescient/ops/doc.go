@@ -1,0 +1,18 @@
+// Package ops has each operation that people and programs do on an installation, once: who may do it, how long it may take, what it leaves in
+// the audit. The doors call it: package api, the page, commands. An [Operation] is a value, and [All] lists them.
+//
+// # Roles
+//
+//	viewer    sees everything but payloads, and what others' SQL says
+//	operator  sees payloads; cancels, moves, requeues, pauses, drains, runs now; changes schedules and jobs
+//	admin     also makes and revokes tokens
+//
+// What a role may do stands with each operation alone. An operation also runs on the database account of its caller's role, so that a door that
+// forgot to ask is refused by the server (grants serve-viewer, serve-operator, serve-admin).
+//
+// # Deeds
+//
+// An operation that changes something is a deed. It is one transaction: the change, its entry in the audit with the caller's name and reason, and,
+// where the caller gave an idempotency key, its answer. The same key and request again get that answer for 24 hours, and nothing is done;
+// with another request the error wraps [ErrKeyUsed]; while the first is under way, [ErrUnderWay]. A deed that answers a secret takes no key.
+package ops

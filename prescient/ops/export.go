@@ -1,0 +1,147 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"prescient/prescient"
+	"prescient/prescient/client"
+)
+
+// Export is an operation that answers rows without end, one chunk after the other.
+type Export[In, Row any] struct {
+	Info
+	read  func(ctx context.Context, q asked, in In, after string, limit int) ([]Row, error)
+	bytes func(Row) int
+}
+
+// Chunks are rows that are read as somebody takes them.
+type Chunks[Row any] struct {
+	next func(ctx context.Context) ([]Row, bool, error)
+	// first is the chunk that Begin has read.
+	first []Row
+	last  bool
+}
+
+const (
+	// chunkFirst is how many rows the first chunk has, chunkRows how many one has at most.
+	chunkFirst = 50
+	chunkRows  = 200
+	// chunkBytes is about how long a chunk may be: rows may have payloads of megabytes.
+	chunkBytes = 4 << 20
+)
+
+func export[In any, Row interface{ Cursor() string }](id string, role Role, summary string, bytes func(Row) int,
+	read func(ctx context.Context, q asked, in In, after string, limit int) ([]Row, error)) Export[In, Row] {
+	e := Export[In, Row]{Info: Info{ID: id, Role: role, Within: queryWithin, Summary: summary}, read: read, bytes: bytes}
+	all = append(all, e.Info)
+	return e
+}
+
+// Begin reads the first chunk. Its errors are those of Do.
+func Begin[In any, Row interface{ Cursor() string }](ctx context.Context, e Export[In, Row], o *Ops, by Caller, in In) (*Chunks[Row], error) {
+	if !by.Role.May(e.Role) {
+		return nil, fmt.Errorf("%w: %s needs the role %s, and the caller's is %s", ErrForbidden, e.ID, e.Role, by.Role)
+	}
+	q := asked{o, by, o.accounts.of(by.Role)}
+	after, limit := "", chunkFirst
+	c := &Chunks[Row]{}
+	c.next = func(ctx context.Context) ([]Row, bool, error) {
+		ctx, cancel := context.WithTimeout(ctx, e.Within)
+		defer cancel()
+		rows, err := e.read(ctx, q, in, after, limit)
+		var early *client.SearchedError
+		switch {
+		case errors.As(err, &early):
+			after = early.After
+			return rows, false, nil
+		case err != nil:
+			return nil, true, err
+		case len(rows) < limit:
+			return rows, true, nil
+		}
+		after = rows[len(rows)-1].Cursor()
+		size := 0
+		for _, row := range rows {
+			size += e.bytes(row)
+		}
+		limit = min(max(1, chunkBytes*len(rows)/max(size, 1)), 2*limit, chunkRows)
+		return rows, false, nil
+	}
+	var err error
+	c.first, c.last, err = c.next(ctx)
+	return c, err
+}
+
+// Next returns the next chunk, which may be empty, and io.EOF behind the last. Between chunks nothing is held in the database: rows that change
+// meanwhile are as they are when their chunk is read.
+func (c *Chunks[Row]) Next(ctx context.Context) (rows []Row, err error) {
+	switch {
+	case c.first != nil:
+		rows, c.first = c.first, nil
+		return rows, nil
+	case c.last:
+		return nil, io.EOF
+	}
+	rows, c.last, err = c.next(ctx)
+	return rows, err
+}
+
+// ExportAsked says which pending checks are wanted.
+type ExportAsked struct {
+	Narrowed
+	After  string `query:"after" doc:"Go on behind this cursor, as that of a list."`
+	Format Format `query:"format" enum:"jsonl,csv" default:"jsonl" doc:"JSON lines, or CSV with a line of names."`
+}
+
+// Format is how rows are written.
+type Format string
+
+// The formats.
+const (
+	JSONLines Format = "jsonl"
+	CSV       Format = "csv"
+)
+
+// As is the format.
+func (a ExportAsked) As() Format { return a.Format }
+
+// ExportEndsAsked says which ends are wanted.
+type ExportEndsAsked struct {
+	ExportAsked
+	Outcome string `query:"outcome" doc:"Only with this outcome."`
+}
+
+// jobBytes is about how long a row is as JSON.
+func jobBytes(job prescient.FutureJob) int { return 500 + len(job.Payload) }
+
+// ExportPending exports pending checks.
+var ExportPending = export("checks.export_pending", Viewer, "Stream all pending checks that match, in the order in which they come due.", jobBytes,
+	func(ctx context.Context, q asked, in ExportAsked, after string, limit int) ([]prescient.FutureJob, error) {
+		f, err := in.chunk(q.by, after, limit)
+		if err != nil {
+			return nil, err
+		}
+		return q.client.Pending(ctx, q.db, f)
+	})
+
+// ExportEnded exports ends.
+var ExportEnded = export("checks.export_ended", Viewer, "Stream all checks that have ended and match, the latest first.", func(e client.Ended) int { return jobBytes(e.FutureJob) },
+	func(ctx context.Context, q asked, in ExportEndsAsked, after string, limit int) ([]client.Ended, error) {
+		f, err := in.chunk(q.by, after, limit)
+		if err != nil {
+			return nil, err
+		}
+		f.Outcome = prescient.Outcome(in.Outcome)
+		return q.client.History(ctx, q.db, f)
+	})
+
+func (a ExportAsked) chunk(by Caller, after string, limit int) (client.ListFilter, error) {
+	f, err := a.filter(by)
+	if f.After, f.Limit = after, limit; after == "" {
+		f.After = a.After
+	}
+	return f, err
+}

@@ -1,0 +1,91 @@
+package ops
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"prescient/prescient/agent"
+	"prescient/prescient/stats"
+)
+
+// StatsAsked says of which slots and job_exec something is to be told.
+type StatsAsked struct {
+	From    time.Time `query:"from" doc:"Slots at this time or later, an hour before the end by default."`
+	Before  time.Time `query:"before" doc:"Slots before this time, now by default."`
+	JobExec string    `query:"job_exec" doc:"Only this job_exec."`
+}
+
+// StatsOfExecs tells what became of checks.
+var StatsOfExecs = query("stats.execs", Viewer, "Tell what became of the checks of a time by job_exec, those with most errors first.", func(ctx context.Context, q asked, in StatsAsked) (stats.Report, error) {
+	from, before, err := q.span(ctx, in.From, in.Before, time.Hour)
+	if err != nil {
+		return stats.Report{}, err
+	}
+	report, err := stats.Execs(ctx, q.db, q.options.Prefix, q.options.Dialect, from, before)
+	report.Execs = keepExec(report.Execs, in.JobExec, func(e stats.Exec) string { return e.JobExec })
+	return report, err
+})
+
+// keepExec keeps what is of a job_exec; all where none is named.
+func keepExec[T any](list []T, jobExec string, of func(T) string) []T {
+	if list == nil {
+		return []T{}
+	}
+	if jobExec == "" {
+		return list
+	}
+	return slices.DeleteFunc(list, func(one T) bool { return of(one) != jobExec })
+}
+
+// PercentilesAsked says of which ends and job_exec something is to be told.
+type PercentilesAsked struct {
+	From    time.Time `query:"from" doc:"Ends from this hour on, a week before the end by default."`
+	Before  time.Time `query:"before" doc:"Ends before this time, now by default."`
+	JobExec string    `query:"job_exec" doc:"Only this job_exec."`
+}
+
+// Percentiles are how long calls took.
+type Percentiles struct {
+	From   time.Time     `json:"from"`
+	Before time.Time     `json:"before"`
+	Execs  []stats.Times `json:"execs"`
+}
+
+// StatsPercentiles tells how long calls took.
+var StatsPercentiles = query("stats.percentiles", Viewer, "Tell how long the last calls of checks took and how late they were, by job_exec, over any time.", func(ctx context.Context, q asked, in PercentilesAsked) (p Percentiles, err error) {
+	if p.From, p.Before, err = q.span(ctx, in.From, in.Before, 7*24*time.Hour); err != nil {
+		return p, err
+	}
+	times, err := stats.Percentiles(ctx, q.db, q.options.Prefix, q.options.Dialect, p.From, p.Before)
+	p.Execs = keepExec(times, in.JobExec, func(t stats.Times) string { return t.JobExec })
+	return p, err
+})
+
+// ExecAsked narrows to a job_exec.
+type ExecAsked struct {
+	JobExec string `query:"job_exec" doc:"Only this job_exec."`
+}
+
+// StatsSlower tells what has become slower.
+var StatsSlower = query("stats.slower", Viewer, "Tell which job_execs and steps take longer than in their own last weeks, what has grown most first.", func(ctx context.Context, q asked, in ExecAsked) (stats.SlowerReport, error) {
+	now, err := q.client.Now(ctx, q.db)
+	if err != nil {
+		return stats.SlowerReport{}, err
+	}
+	report, err := stats.SlowBy(ctx, q.db, q.tables.Stmt, now)
+	report.Slower = keepExec(report.Slower, in.JobExec, func(s stats.Slower) string { return s.JobExec })
+	return report, err
+})
+
+// ExecsAsked narrows a list of job_execs.
+type ExecsAsked struct {
+	ExecAsked
+	Paging
+}
+
+// ListExecs lists the job_execs that workers have.
+var ListExecs = query("execs.list", Viewer, "List the job_execs that workers have told of, each form and set of guards by itself.", func(ctx context.Context, q asked, in ExecsAsked) (Page[agent.Exec], error) {
+	rows, err := agent.Execs(ctx, q.db, q.tables, in.JobExec, in.After, in.Limit+1)
+	return page(rows, in.Limit, err)
+})

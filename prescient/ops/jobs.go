@@ -1,0 +1,238 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/steps"
+)
+
+// ListJobs lists jobs.
+var ListJobs = query("jobs.list", Viewer, "List jobs of steps in the order of their names.", func(ctx context.Context, q asked, in Paging) (Page[Job], error) {
+	found, err := q.jobs.List(ctx, q.db, in.After, in.Limit+1)
+	if err != nil {
+		return Page[Job]{}, err
+	}
+	rows, err := q.jobsWithNext(ctx, found...)
+	return page(rows, in.Limit, err)
+})
+
+// jobsWithNext are jobs as the caller may see them, with what their timers wait for.
+func (q asked) jobsWithNext(ctx context.Context, found ...steps.Stored) ([]Job, error) {
+	var ids []string
+	for _, one := range found {
+		if one.Schedule.ID != "" { // plain SQL may have deleted it
+			ids = append(ids, one.Schedule.ID)
+		}
+	}
+	due, err := q.schedules.Timers(ctx, q.db, ids...)
+	rows := make([]Job, len(found))
+	for i, one := range found {
+		rows[i] = Job{q.by.jobOf(one.Job), one.Version, switchOf(one.Schedule, due[one.Schedule.ID]), one.CreatedAt, one.UpdatedAt, wrongOf(one.Wrong)}
+	}
+	return rows, err
+}
+
+// JobNamed names a job.
+type JobNamed struct {
+	Name string `json:"name" query:"name" required:"true" doc:"The name of the job."`
+}
+
+// JobAsked names a job, and one of its versions.
+type JobAsked struct {
+	JobNamed
+	Version uint64 `query:"version" doc:"This version alone, with its shared steps as they were; that which the job has by default."`
+}
+
+// GetJob returns a job.
+var GetJob = query("jobs.get", Viewer, "Get a job, or one of its versions, also of a job that was deleted.", func(ctx context.Context, q asked, in JobAsked) (Job, error) {
+	if in.Version != 0 {
+		v, err := q.jobs.GetVersion(ctx, q.db, in.Name, in.Version)
+		return Job{JobDefinition: q.by.jobOf(v.Job), Version: v.Version, CreatedAt: v.CreatedAt, UpdatedAt: v.CreatedAt, Wrong: wrongOf(v.Wrong)}, butUnreadable(err)
+	}
+	one, err := q.jobs.Get(ctx, q.db, in.Name)
+	if err := butUnreadable(err); err != nil {
+		return Job{}, err
+	}
+	rows, err := q.jobsWithNext(ctx, one)
+	return rows[0], err
+})
+
+// JobVersionsAsked says of which job.
+type JobVersionsAsked struct {
+	JobNamed
+	Limit int `query:"limit" default:"20" minimum:"1" maximum:"100" doc:"How many, the latest first."`
+}
+
+// JobVersion is a version of a job. jobs.get has what it defines.
+type JobVersion struct {
+	Version   uint64    `json:"version,string"`
+	CreatedAt time.Time `json:"created_at"`
+	Wrong     string    `json:"wrong,omitempty" doc:"Why its definition cannot be read."`
+}
+
+// ListJobVersions lists the versions of a job.
+var ListJobVersions = query("jobs.versions", Viewer, "List the versions of a job, the latest first, also of one that was deleted.", func(ctx context.Context, q asked, in JobVersionsAsked) (Page[JobVersion], error) {
+	found, err := q.jobs.Versions(ctx, q.db, in.Name, in.Limit)
+	rows := make([]JobVersion, len(found))
+	for i, v := range found {
+		rows[i] = JobVersion{v.Version, v.CreatedAt, wrongOf(v.Wrong)}
+	}
+	return Page[JobVersion]{Rows: rows}, err
+})
+
+// CreateJob adds a job.
+var CreateJob = deed("jobs.create", Operator, "Add a job of steps, which runs from now on.", func(ctx context.Context, d doing, in JobDefinition) (Created, error) {
+	job, err := in.job()
+	if err != nil {
+		return Created{}, err
+	}
+	created, err := d.jobs.Create(ctx, d.tx, job)
+	return Created{created}, err
+})
+
+// JobUpdate is another definition of a job.
+type JobUpdate struct {
+	JobDefinition
+	Version uint64 `json:"version,string" required:"false" doc:"Refuse it where the job has another version by now."`
+}
+
+// UpdateJob puts another definition in the place of a job's.
+var UpdateJob = deed("jobs.update", Operator, "Put another definition in the place of a job's: all of it. Runs that have begun keep their version.", func(ctx context.Context, d doing, in JobUpdate) (Changed, error) {
+	job, err := in.job()
+	if err != nil {
+		return Changed{}, err
+	}
+	changed, err := d.jobs.Update(ctx, d.tx, job, in.Version)
+	return Changed{changed}, err
+})
+
+// JobsChosen says which jobs.
+type JobsChosen struct {
+	Names []string `json:"names" minItems:"1" maxItems:"100" doc:"Their names. One that is not there is no error."`
+}
+
+// DeleteJobs deletes jobs.
+var DeleteJobs = deed("jobs.delete", Operator, "Delete jobs with their schedules; it says how many there were. Their versions and logs stay.", func(ctx context.Context, d doing, in JobsChosen) (Counted, error) {
+	n, err := d.jobs.Delete(ctx, d.tx, in.Names...)
+	return Counted{n}, err
+})
+
+// PauseJob stops a job.
+var PauseJob = deed("jobs.pause", Operator, "Stop a job until it is resumed: no run begins.", func(ctx context.Context, d doing, in JobNamed) (Changed, error) {
+	one, err := d.jobs.Get(ctx, d.tx, in.Name)
+	if err := butUnreadable(err); err != nil {
+		return Changed{}, err
+	}
+	return Changed{one.Schedule.Enabled}, d.jobs.Pause(ctx, d.tx, in.Name)
+})
+
+// ResumeJob lets a job run again.
+var ResumeJob = deed("jobs.resume", Operator, "Let a job run again, from now on.", func(ctx context.Context, d doing, in JobNamed) (Changed, error) {
+	one, err := d.jobs.Get(ctx, d.tx, in.Name)
+	if err := butUnreadable(err); err != nil {
+		return Changed{}, err
+	}
+	return Changed{!one.Schedule.Enabled}, d.jobs.Resume(ctx, d.tx, in.Name)
+})
+
+// RunJob runs a job once.
+var RunJob = deed("jobs.run_now", Operator, "Run a job once in the next open slot; also one that is paused.", func(ctx context.Context, d doing, in JobNamed) (Begun, error) {
+	occurrence, err := d.jobs.RunNow(ctx, d.tx, in.Name)
+	return Begun{in.Name + "-" + occurrence}, err
+})
+
+// JobRunsAsked narrows a list of runs. What is not given does not narrow it.
+type JobRunsAsked struct {
+	Name   string    `query:"name" doc:"Only those of this job."`
+	Run    string    `query:"run" doc:"Only this run, <job>-<unix>, with the calls of its steps."`
+	From   time.Time `query:"from" doc:"Only those that were due at this time or later."`
+	Before time.Time `query:"before" doc:"Only those that were due before this time: of the last of a page, for the next."`
+	Open   bool      `query:"open" doc:"Only those that did not end."`
+	Steps  bool      `query:"steps" doc:"With the calls of their steps."`
+	Output bool      `query:"output" doc:"With the end of what these have written; for operators."`
+	Limit  int       `query:"limit" default:"50" minimum:"1" maximum:"200" doc:"How many."`
+}
+
+// JobRun is a run of a job.
+type JobRun struct {
+	Run     string `json:"run" doc:"Its id, <job>-<unix>."`
+	Version uint64 `json:"version,string" doc:"That of the job which it keeps; 0 where it did not begin."`
+	steps.RunLog
+}
+
+// ListJobRuns lists runs of jobs.
+var ListJobRuns = query("jobs.runs", Viewer, "List runs of jobs, the one that was due latest first.", func(ctx context.Context, q asked, in JobRunsAsked) (Page[JobRun], error) {
+	operator := q.by.Role.May(Operator)
+	f := steps.RunFilter{Job: in.Name, Since: in.From, Before: in.Before, Open: in.Open, Limit: in.Limit, Steps: in.Steps || in.Output || in.Run != "", Output: operator && in.Output}
+	if in.Run != "" {
+		if in.Name != "" {
+			return Page[JobRun]{}, fmt.Errorf("%w: give a name or a run, not both", prescient.ErrInvalid)
+		}
+		var err error
+		if f.Job, f.Occurrence, err = steps.ParseRun(in.Run); err != nil {
+			return Page[JobRun]{}, err
+		}
+		f.Output = operator
+	}
+	found, err := q.jobs.Runs(ctx, q.db, f)
+	rows := make([]JobRun, len(found))
+	for i, run := range found {
+		rows[i] = JobRun{run.Job + "-" + run.Occurrence, run.Version, run}
+	}
+	return Page[JobRun]{Rows: rows}, err
+})
+
+// ListSteps lists shared steps.
+var ListSteps = query("steps.list", Viewer, "List steps that jobs may share, in the order of their names.", func(ctx context.Context, q asked, in Paging) (Page[SharedStep], error) {
+	found, err := q.jobs.ListSteps(ctx, q.db, in.After, in.Limit+1)
+	rows := make([]SharedStep, len(found))
+	for i, one := range found {
+		rows[i] = q.by.sharedOf(one)
+	}
+	return page(rows, in.Limit, err)
+})
+
+func (c Caller) sharedOf(one steps.StoredStep) SharedStep {
+	return SharedStep{c.stepOf(one.Step), one.Version, one.Jobs, one.CreatedAt, one.UpdatedAt, wrongOf(one.Wrong)}
+}
+
+// StepNamed names a shared step.
+type StepNamed struct {
+	Name string `json:"name" query:"name" required:"true" doc:"The name of the step."`
+}
+
+// GetStep returns a shared step.
+var GetStep = query("steps.get", Viewer, "Get a shared step, with the jobs that have it.", func(ctx context.Context, q asked, in StepNamed) (SharedStep, error) {
+	one, err := q.jobs.GetStep(ctx, q.db, in.Name)
+	return q.by.sharedOf(one), butUnreadable(err)
+})
+
+// StepUpdate is a definition of a shared step.
+type StepUpdate struct {
+	StepDefinition
+	Version uint64 `json:"version,string" required:"false" doc:"Refuse it where the step has another version by now, or is not there."`
+}
+
+// StepPut says what a new definition of a shared step did.
+type StepPut struct {
+	Changed bool     `json:"changed" doc:"False where it was so already."`
+	Jobs    []string `json:"jobs" doc:"The jobs of which that made a new version."`
+}
+
+// PutStep defines a shared step.
+var PutStep = deed("steps.put", Operator, "Define a shared step, or put another definition in the place of that which is there.", func(ctx context.Context, d doing, in StepUpdate) (StepPut, error) {
+	changed, jobs, err := d.jobs.PutStep(ctx, d.tx, in.step(), in.Version)
+	if jobs == nil {
+		jobs = []string{}
+	}
+	return StepPut{changed, jobs}, err
+})
+
+// DeleteStep deletes a shared step.
+var DeleteStep = deed("steps.delete", Operator, "Delete a shared step that no job has.", func(ctx context.Context, d doing, in StepNamed) (Counted, error) {
+	err := d.jobs.DeleteStep(ctx, d.tx, in.Name)
+	return Counted{1}, err
+})

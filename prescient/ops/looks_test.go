@@ -1,0 +1,57 @@
+package ops_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/rig/served"
+	"prescient/prescient/ops"
+)
+
+// The accounts of serve may look at all that the doctor and the status look at.
+func TestEachRoleLooksAtEverything(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *served.Rig) {
+		r.Needs(t, rig.ColumnDefaults)
+		o := r.OpsAt(rig.At("10:00"))
+		_, err := ops.InsertChecks.Do(t.Context(), o, served.By(ops.Operator), ops.Inserting{Checks: []ops.NewCheck{served.Check("42", "ship", rig.At("13:01"))}})
+		r.Must(err)
+		o = r.OpsAt(rig.At("13:40"))
+		for _, role := range ops.Roles {
+			found, err := ops.Examine.Do(t.Context(), o, served.By(role), ops.DoctorAsked{})
+			r.Must(err)
+			var codes []string
+			for _, f := range found.Findings {
+				codes = append(codes, f.Code)
+				if strings.Contains(f.Text, "could not be looked at") || strings.Contains(f.Text, "may not read") || strings.Contains(f.Text, "lacks") || f.Code == "grants.surplus" && f.Severity.Wrong() {
+					t.Errorf("%s: %+v", role, f)
+				}
+			}
+			if list := strings.Join(codes, " "); !found.Severity.Wrong() || !strings.Contains(list, "overdue") || !strings.Contains(list, "schedules") || !strings.Contains(list, "audit") {
+				t.Errorf("%s: %s, %s", role, found.Severity, list)
+			}
+			report, err := ops.Status.Do(t.Context(), o, served.By(role), struct{}{})
+			r.Must(err)
+			if report.Backlog.Checks != 1 || !report.Severity.Wrong() {
+				t.Errorf("%s: %+v", role, report)
+			}
+			for _, f := range report.Unseen {
+				if strings.Contains(f.Text, "may not read") {
+					t.Errorf("%s: %+v", role, f)
+				}
+			}
+			few, err := ops.Examine.Do(t.Context(), o, served.By(role), ops.DoctorAsked{Only: []string{"overdue"}})
+			r.Must(err)
+			if len(few.Findings) != 1 {
+				t.Errorf("%+v", few)
+			}
+			for _, wrong := range []ops.DoctorAsked{{Only: []string{"colour"}}, {Ignore: []string{"colour"}}, {Ignore: []string{"tables"}}} {
+				if _, err := ops.Examine.Do(t.Context(), o, served.By(role), wrong); !errors.Is(err, prescient.ErrInvalid) {
+					t.Errorf("%+v: %v", wrong, err)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,174 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/prescient/audit"
+	"prescient/prescient/client"
+)
+
+// Errors of callers.
+var (
+	// ErrForbidden is returned where a caller's role may not do an operation.
+	ErrForbidden = errors.New("not allowed")
+	// ErrUnauthorized is returned by a door where nobody is to be seen in what a caller proves itself by.
+	ErrUnauthorized = errors.New("no valid token")
+)
+
+// Caller is who asks for an operation: somebody whom a door has made sure of.
+type Caller struct {
+	// Name is that of a person or a program, for the audit.
+	Name string
+	Role Role
+	// Token numbers what the caller proved itself by; 0 where that is none. Idempotency keys are kept for each.
+	Token uint64
+	// Host is where the request came from, for the audit.
+	Host string
+	// Reason says why, for the audit; often empty.
+	Reason string
+	// Key is the idempotency key of a deed: up to 128 characters of ASCII; empty for none.
+	Key string
+}
+
+// Info is what is known of an operation without doing it.
+type Info struct {
+	// ID names it: what it is about and what it does, as in checks.cancel.
+	ID string
+	// Role is the least that may do it.
+	Role Role
+	// Deed says that it changes something.
+	Deed bool
+	// Secret says that it answers a secret, which is told once and kept nowhere: it takes no idempotency key, whose answer would be kept.
+	Secret bool
+	// Within is how long it may take.
+	Within time.Duration
+	// Summary is a line for people.
+	Summary string
+}
+
+// Allow returns an error that wraps ErrForbidden where a caller's role may not do the operation.
+func (i Info) Allow(by Caller) error {
+	if by.Role.May(i.Role) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s needs the role %s, and the caller's is %s", ErrForbidden, i.ID, i.Role, by.Role)
+}
+
+// Operation is one thing that can be done, with what it is asked and what it answers.
+type Operation[In, Out any] struct {
+	Info
+	query func(ctx context.Context, q asked, in In) (Out, error)
+	deed  func(ctx context.Context, d doing, in In) (Out, error)
+}
+
+// asked is what a query works with: the pool of its caller's role.
+type asked struct {
+	*Ops
+	by Caller
+	db *sqlx.DB
+}
+
+// doing is what a deed works with: its transaction, on the account of its caller's role.
+type doing struct {
+	*Ops
+	by Caller
+	tx *sqlx.Tx
+}
+
+// How long operations may take, but where one says otherwise.
+const (
+	queryWithin = 10 * time.Second
+	deedWithin  = 20 * time.Second
+)
+
+var all []Info
+
+// All returns what there is to be done.
+func All() []Info { return append([]Info(nil), all...) }
+
+func query[In, Out any](id string, role Role, summary string, do func(ctx context.Context, q asked, in In) (Out, error)) Operation[In, Out] {
+	op := Operation[In, Out]{Info: Info{ID: id, Role: role, Within: queryWithin, Summary: summary}, query: do}
+	all = append(all, op.Info)
+	return op
+}
+
+func deed[In, Out any](id string, role Role, summary string, do func(ctx context.Context, d doing, in In) (Out, error)) Operation[In, Out] {
+	op := Operation[In, Out]{Info: Info{ID: id, Role: role, Deed: true, Within: deedWithin, Summary: summary}, deed: do}
+	all = append(all, op.Info)
+	return op
+}
+
+// secret marks the operation that was made last.
+func secret[In, Out any](op Operation[In, Out]) Operation[In, Out] {
+	op.Secret = true
+	all[len(all)-1] = op.Info
+	return op
+}
+
+// deedTries is how often a deed is done again that the server broke off, as for a deadlock.
+const deedTries = 3
+
+// Do does the operation for a caller. The error wraps ErrForbidden where the caller's role may not, ErrKeyUsed and ErrUnderWay by the caller's
+// idempotency key, and else what the room below says: prescient.ErrInvalid, prescient.ErrNotFound and others. After an error nothing was changed, but where
+// the answer of a COMMIT was lost: with an idempotency key the same request again finds out.
+func (op Operation[In, Out]) Do(ctx context.Context, o *Ops, by Caller, in In) (out Out, err error) {
+	if err := op.Allow(by); err != nil {
+		return out, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, op.Within)
+	defer cancel()
+	db := o.accounts.of(by.Role)
+	if !op.Deed {
+		return op.query(ctx, asked{o, by, db}, in)
+	}
+	if err := errors.Join(prescient.ValidText("name", by.Name, 128), prescient.ValidText("reason", by.Reason, 1000)); err != nil {
+		return out, err
+	}
+	if op.Secret && by.Key != "" {
+		return out, fmt.Errorf("%w: %s takes no idempotency key: its answer has a secret, which is kept nowhere", prescient.ErrInvalid, op.ID)
+	}
+	ctx = audit.With(ctx, audit.By{Person: by.Name, Reason: by.Reason, Host: by.Host, Program: o.options.Program, Command: op.ID, Operator: true})
+	for range deedTries {
+		if out, err = op.once(ctx, o, db, by, in); !client.BeginAgain(err) {
+			break
+		}
+	}
+	return out, err
+}
+
+// once does a deed in one transaction, or finds the answer that its idempotency key got before.
+func (op Operation[In, Out]) once(ctx context.Context, o *Ops, db *sqlx.DB, by Caller, in In) (out Out, err error) {
+	tx, err := db.BeginTxx(ctx, nil)
+	if err != nil {
+		return out, fmt.Errorf("beginning a transaction: %w", err)
+	}
+	defer tx.Rollback() // after a commit it does nothing
+	d := doing{o, by, tx}
+	var kept *kept
+	if by.Key != "" {
+		if kept, err = d.keep(ctx, op.ID, in); err != nil {
+			return out, err
+		}
+		if kept.answer != nil {
+			return out, kept.read(&out)
+		}
+	}
+	if out, err = op.deed(ctx, d, in); err != nil {
+		return out, err
+	}
+	if kept != nil {
+		if err := kept.answered(ctx, d, out); err != nil {
+			return out, err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return out, fmt.Errorf("committing: %w", err)
+	}
+	return out, nil
+}

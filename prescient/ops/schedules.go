@@ -1,0 +1,266 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/client"
+	"prescient/prescient/longrun"
+	"prescient/prescient/schedule"
+	"prescient/prescient/schedule/timeline"
+)
+
+// SchedulesAsked narrows a list of schedules. What is not given does not narrow it.
+type SchedulesAsked struct {
+	Owner    string `query:"owner" doc:"Only those of this owner: name/key, as in customer/42."`
+	Troubled bool   `query:"troubled" doc:"Only those that were disabled since they are no good."`
+	Paging
+}
+
+// ListSchedules lists schedules.
+var ListSchedules = query("schedules.list", Viewer, "List schedules in the order of their ids, without their payloads.", func(ctx context.Context, q asked, in SchedulesAsked) (Page[Schedule], error) {
+	f := schedule.Filter{Troubled: in.Troubled, After: in.After, Limit: in.Limit + 1}
+	var err error
+	if in.Owner != "" {
+		if f.Owner, err = prescient.ParseEntity(in.Owner); err != nil {
+			return Page[Schedule]{}, err
+		}
+	}
+	found, err := q.schedules.List(ctx, q.db, f)
+	if err != nil {
+		return Page[Schedule]{}, err
+	}
+	rows, err := q.withNext(ctx, found...)
+	return page(rows, in.Limit, err)
+})
+
+// withNext are schedules with what their timers wait for.
+func (q asked) withNext(ctx context.Context, found ...schedule.Stored) ([]Schedule, error) {
+	ids := make([]string, len(found))
+	for i, one := range found {
+		ids[i] = one.ID
+	}
+	due, err := q.schedules.Timers(ctx, q.db, ids...)
+	rows := make([]Schedule, len(found))
+	for i, one := range found {
+		rows[i] = scheduleOf(one, due[one.ID])
+	}
+	return rows, err
+}
+
+// ScheduleAsked names a schedule.
+type ScheduleAsked struct {
+	ID string `json:"id" query:"id" required:"true" doc:"The id of the schedule."`
+}
+
+// GetSchedule returns a schedule.
+var GetSchedule = query("schedules.get", Viewer, "Get a schedule.", func(ctx context.Context, q asked, in ScheduleAsked) (Schedule, error) {
+	one, err := q.schedule(ctx, in.ID)
+	if err != nil {
+		return Schedule{}, err
+	}
+	rows, err := q.withNext(ctx, one)
+	return rows[0], err
+})
+
+// schedule is a schedule as the caller may see it.
+func (q asked) schedule(ctx context.Context, id string) (schedule.Stored, error) {
+	if q.by.Role.May(Operator) {
+		return q.schedules.Get(ctx, q.db, id)
+	}
+	found, err := q.schedules.Find(ctx, q.db, id)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("%w: %q", schedule.ErrNotFound, id)
+	}
+	if err != nil {
+		return schedule.Stored{}, err
+	}
+	return found[0], nil
+}
+
+// Created says whether a deed made something.
+type Created struct {
+	Created bool `json:"created" doc:"It was not there, and is now; else it was there with the same definition."`
+}
+
+// CreateSchedule adds a schedule.
+var CreateSchedule = deed("schedules.create", Operator, "Add a schedule, which fires from now on.", func(ctx context.Context, d doing, in ScheduleDefinition) (Created, error) {
+	s, err := in.schedule()
+	if err != nil {
+		return Created{}, err
+	}
+	created, err := d.schedules.Create(ctx, d.tx, s)
+	return Created{created}, err
+})
+
+// Changed says whether a deed changed something.
+type Changed struct {
+	Changed bool `json:"changed" doc:"False where all was so already."`
+}
+
+// UpdateSchedule puts another definition in the place of a schedule's.
+var UpdateSchedule = deed("schedules.update", Operator, "Put another definition in the place of a schedule's: all of it, also its payload.", func(ctx context.Context, d doing, in ScheduleDefinition) (Changed, error) {
+	s, err := in.schedule()
+	if err != nil {
+		return Changed{}, err
+	}
+	changed, err := d.schedules.Update(ctx, d.tx, s)
+	return Changed{changed}, err
+})
+
+// SchedulesChosen says which schedules.
+type SchedulesChosen struct {
+	IDs   []string `json:"ids,omitempty" maxItems:"1000" doc:"Their ids. One that is not there is no error."`
+	Owner string   `json:"owner,omitempty" doc:"Instead of ids: all of this owner."`
+}
+
+// DeleteSchedules deletes schedules.
+var DeleteSchedules = deed("schedules.delete", Operator, "Delete schedules with their timers and runs; it says how many there were.", func(ctx context.Context, d doing, in SchedulesChosen) (Counted, error) {
+	if (len(in.IDs) == 0) == (in.Owner == "") {
+		return Counted{}, fmt.Errorf("%w: give ids, or an owner", prescient.ErrInvalid)
+	}
+	if in.Owner == "" {
+		n, err := d.schedules.Delete(ctx, d.tx, in.IDs...)
+		return Counted{n}, err
+	}
+	owner, err := prescient.ParseEntity(in.Owner)
+	if err != nil {
+		return Counted{}, err
+	}
+	n, err := d.schedules.DeleteOwner(ctx, d.tx, owner)
+	return Counted{n}, err
+})
+
+// PauseSchedule stops a schedule.
+var PauseSchedule = deed("schedules.pause", Operator, "Stop a schedule until it is resumed.", func(ctx context.Context, d doing, in ScheduleAsked) (Changed, error) {
+	one, err := d.schedules.Get(ctx, d.tx, in.ID)
+	if err != nil {
+		return Changed{}, err
+	}
+	return Changed{one.Enabled}, d.schedules.Pause(ctx, d.tx, in.ID)
+})
+
+// ResumeSchedule lets a schedule fire again.
+var ResumeSchedule = deed("schedules.resume", Operator, "Let a schedule fire again, from now on.", func(ctx context.Context, d doing, in ScheduleAsked) (Changed, error) {
+	one, err := d.schedules.Get(ctx, d.tx, in.ID)
+	if err != nil {
+		return Changed{}, err
+	}
+	return Changed{!one.Enabled}, d.schedules.Resume(ctx, d.tx, in.ID)
+})
+
+// Begun names a run that was asked for.
+type Begun struct {
+	Run string `json:"run" doc:"The id of the run, or of the event."`
+}
+
+// RunSchedule runs a schedule once.
+var RunSchedule = deed("schedules.run_now", Operator, "Run a schedule once in the next open slot, or send its event; also one that is paused.", func(ctx context.Context, d doing, in ScheduleAsked) (Begun, error) {
+	run, err := d.schedules.RunNow(ctx, d.tx, in.ID)
+	return Begun{run}, err
+})
+
+// ScheduleRunsAsked says of which runs.
+type ScheduleRunsAsked struct {
+	ScheduleAsked
+	Paging
+}
+
+// ScheduleRuns are what there is of a schedule's runs.
+type ScheduleRuns struct {
+	Timer   *prescient.FutureJob  `json:"timer" doc:"The row that waits for the next occurrence; null where there is none."`
+	Waiting []prescient.FutureJob `json:"waiting" doc:"Runs that wait, up to 1,000, the next first."`
+	Long    []longrun.State       `json:"long" doc:"Long runs that did not end, up to 1,000, the latest first."`
+	Ended   Page[client.Ended]    `json:"ended" doc:"Runs that ended, the latest first; a page may be shorter than its limit."`
+}
+
+// mostRuns is how many runs of a schedule are listed that did not end.
+const mostRuns = 1000
+
+// ListScheduleRuns lists the runs of a schedule.
+var ListScheduleRuns = query("schedules.runs", Viewer, "List the runs of a schedule: those that wait, those under way, and a page of those that ended.", func(ctx context.Context, q asked, in ScheduleRunsAsked) (out ScheduleRuns, err error) {
+	if _, err := q.schedule(ctx, in.ID); err != nil {
+		return out, err
+	}
+	f := client.ListFilter{Entity: prescient.Entity{Name: prescient.ScheduleEntity, Key: in.ID}, Limit: mostRuns + 1, Bare: !q.by.Role.May(Operator)}
+	rows, err := q.client.Pending(ctx, q.db, f)
+	if err != nil {
+		return out, err
+	}
+	if i := slices.IndexFunc(rows, isTimer); i >= 0 {
+		out.Timer = &rows[i]
+	}
+	out.Waiting = []prescient.FutureJob{}
+	for _, row := range rows[:min(len(rows), mostRuns)] {
+		if !isTimer(row) {
+			out.Waiting = append(out.Waiting, row)
+		}
+	}
+	if out.Long, err = q.schedules.LongRuns(ctx, q.db, in.ID, mostRuns); err != nil {
+		return out, err
+	}
+	if out.Long == nil {
+		out.Long = []longrun.State{}
+	}
+	f.After, f.Limit = in.After, in.Limit+1
+	ended, err := q.client.History(ctx, q.db, f)
+	if out.Ended, err = page(ended, in.Limit, err); err != nil {
+		return out, err
+	}
+	out.Ended.Rows = slices.DeleteFunc(out.Ended.Rows, func(e client.Ended) bool { return isTimer(e.FutureJob) }) // each change ends one
+	return out, nil
+})
+
+func isTimer(row prescient.FutureJob) bool { return row.JobExec == schedule.TimerExec }
+
+// PreviewAsked is what is to be looked at before it is created.
+type PreviewAsked struct {
+	Crontabs []string  `query:"crontab,explode" required:"true" minItems:"1" maxItems:"200" doc:"A crontab; more by giving it again."`
+	Zone     string    `query:"zone" default:"UTC" doc:"The zone of the crontabs, such as Europe/Berlin."`
+	From     time.Time `query:"from" doc:"After this time; now by default."`
+	Count    int       `query:"count" default:"10" minimum:"1" maximum:"1000" doc:"How many times."`
+}
+
+// Occurrence is a time at which something fires.
+type Occurrence struct {
+	At    time.Time `json:"at"`
+	Local string    `json:"local" doc:"The same as the clock shows it in the zone, with its offset."`
+}
+
+// Preview is when crontabs fire.
+type Preview struct {
+	Times   []Occurrence `json:"times" doc:"Fewer than were asked for where no more are to come."`
+	TooFine string       `json:"too_fine,omitempty" doc:"Why a schedule with these is refused unless it may coalesce: two occurrences are in one slot."`
+}
+
+// PreviewSchedule says when crontabs fire.
+var PreviewSchedule = query("schedules.preview", Viewer, "Say when crontabs fire next.", func(ctx context.Context, q asked, in PreviewAsked) (out Preview, err error) {
+	from := in.From
+	if from.IsZero() {
+		if from, err = q.client.Now(ctx, q.db); err != nil {
+			return out, err
+		}
+	}
+	line, err := timeline.Parse(in.Crontabs, in.Zone, from)
+	if err != nil {
+		return out, err
+	}
+	out.Times = []Occurrence{}
+	for at := range line.After(from) {
+		if ctx.Err() != nil {
+			return out, context.Cause(ctx)
+		}
+		out.Times = append(out.Times, Occurrence{at.UTC(), at.In(line.Zone()).Format(time.RFC3339Nano)})
+		if len(out.Times) == in.Count {
+			break
+		}
+	}
+	if err := line.TooFine(q.tables.Grid, from, 0); errors.Is(err, prescient.ErrInvalid) {
+		out.TooFine = err.Error()
+	}
+	return out, nil
+})

@@ -1,0 +1,136 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/attest"
+	"prescient/prescient/client"
+	"prescient/prescient/forecast"
+)
+
+// SlotsAsked narrows a list of slots.
+type SlotsAsked struct {
+	SlotSpan
+	Paging
+}
+
+// SlotLoad is a slot, and how many checks wait for it.
+type SlotLoad struct {
+	Slot  time.Time        `json:"slot"`
+	Jobs  int              `json:"jobs" doc:"How many checks wait for it."`
+	State client.LoadState `json:"state" enum:"overdue,now,coming"`
+}
+
+// Cursor is the place of the slot in the list.
+func (l SlotLoad) Cursor() string { return l.Slot.UTC().Format(time.RFC3339) }
+
+// LoadSlots counts what waits for each slot.
+var LoadSlots = query("slots.load", Viewer, "Count the checks that wait for each slot, the earliest slot first.", func(ctx context.Context, q asked, in SlotsAsked) (Page[SlotLoad], error) {
+	if err := checkTimes(in.From, in.Before); err != nil {
+		return Page[SlotLoad]{}, err
+	}
+	from, before := in.From, in.Before
+	if from.IsZero() {
+		from = prescient.EarliestDue
+	}
+	if before.IsZero() {
+		before = prescient.LatestSlot.Add(time.Second - time.Microsecond)
+	}
+	if in.After != "" {
+		last, err := time.Parse(time.RFC3339, in.After)
+		if err != nil || last.Before(prescient.EarliestDue) {
+			return Page[SlotLoad]{}, fmt.Errorf("%w: cursor %.100q is no cursor; give next of the page before", prescient.ErrInvalid, in.After)
+		}
+		if last = last.Add(time.Second); last.After(from) {
+			from = last
+		}
+	}
+	now, err := q.client.Now(ctx, q.db)
+	if err != nil {
+		return Page[SlotLoad]{}, err
+	}
+	found, err := q.client.Load(ctx, q.db, from, before, in.Limit+1)
+	rows := make([]SlotLoad, len(found))
+	for i, l := range found {
+		rows[i] = SlotLoad{l.Slot.UTC(), l.Jobs, l.State(q.client.Grid(), now)}
+	}
+	return page(rows, in.Limit, err)
+})
+
+// LedgerAsked narrows a list of the ledger.
+type LedgerAsked struct {
+	Slot time.Time `query:"slot" doc:"Only this slot."`
+	SlotSpan
+	Paging
+}
+
+// ListLedger lists the ledger.
+var ListLedger = query("slots.ledger", Viewer, "List the parts of slots that were run, by whom, when and with which ends, the latest slot first.", func(ctx context.Context, q asked, in LedgerAsked) (Page[client.Bucket], error) {
+	if err := checkTimes(in.Slot, in.From, in.Before); err != nil {
+		return Page[client.Bucket]{}, err
+	}
+	f := client.LedgerFilter{From: in.From, Before: in.Before, After: in.After, Limit: in.Limit + 1}
+	if !in.Slot.IsZero() {
+		if !f.From.IsZero() || !f.Before.IsZero() {
+			return Page[client.Bucket]{}, fmt.Errorf("%w: slot is given with from or before: either of them is allowed", prescient.ErrInvalid)
+		}
+		f.From, f.Before = in.Slot, in.Slot.Add(time.Second)
+	}
+	rows, err := q.client.Ledger(ctx, q.db, f)
+	return page(rows, in.Limit, err)
+})
+
+// ForecastAsked says how much of the forecast is wanted.
+type ForecastAsked struct {
+	Brief bool `query:"brief" doc:"Only slots, without days and job_execs."`
+}
+
+// GetForecast returns the forecast.
+var GetForecast = query("forecast.get", Viewer, "Get the latest forecast of what slots and days are to do, and whether they end in time.", func(ctx context.Context, q asked, in ForecastAsked) (report forecast.Report, err error) {
+	if in.Brief {
+		report, err = forecast.SlotsBy(ctx, q.db, q.tables.Stmt)
+	} else {
+		report, err = forecast.Read(ctx, q.db, q.options.Prefix, q.options.Dialect)
+	}
+	if report.Slots == nil {
+		report.Slots = []forecast.Part{}
+	}
+	if report.Days == nil {
+		report.Days = []forecast.Part{}
+	}
+	return report, err
+})
+
+// The bounds of an attestation by a request.
+const (
+	attestSpan   = 31 * 24 * time.Hour
+	attestWithin = time.Minute
+)
+
+// AttestAsked says of which slots it is to be proven that they were served.
+type AttestAsked struct {
+	From   time.Time `query:"from" doc:"Slots at this time or later, a day before the end by default."`
+	To     time.Time `query:"to" doc:"Slots before this time, now by default; at most 31 days after from."`
+	LateMS int64     `query:"late_ms" default:"60000" minimum:"1" maximum:"86400000" doc:"A slot that was begun later is late."`
+	Ends   int       `query:"ends" default:"1000000" minimum:"0" maximum:"1000000" doc:"How many ends of history are read at most; 0 for none."`
+}
+
+// Attest proves that slots were served. What entries of the audit changed is not for viewers.
+var Attest = lasting(attestWithin, query("attest.run", Operator, "Prove which slots of a time were served, and whether history has as many ends as the ledger.", func(ctx context.Context, q asked, in AttestAsked) (attest.Report, error) {
+	o := attest.Options{Prefix: q.options.Prefix, Dialect: q.options.Dialect, From: in.From, To: in.To, Grace: q.options.Doctor.SweepGrace,
+		Late: time.Duration(in.LateMS) * time.Millisecond, Ends: in.Ends}
+	if in.Ends == 0 {
+		o.Ends = -1
+	}
+	var err error
+	if o.From, o.To, err = q.span(ctx, in.From, in.To, attest.DefaultSpan); err != nil {
+		return attest.Report{}, err
+	}
+	if o.To.Sub(o.From) > attestSpan {
+		return attest.Report{}, fmt.Errorf("%w: from %s to %s is %s: at most %s are allowed", prescient.ErrInvalid, o.From.Format(time.RFC3339), o.To.Format(time.RFC3339), o.To.Sub(o.From), attestSpan)
+	}
+	return attest.Run(ctx, q.db, o)
+}))

@@ -1,0 +1,38 @@
+-- The account on which serve does what a viewer asks for: all that lists, but no payload, no checkpoint, no output of a step, and of the audit not
+-- what was before and after. It writes nothing.
+GRANT SELECT ON {database}.{slot_config} TO {account};
+GRANT SELECT (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, check_count, error_count, put_off_count, last_error, total_ms, revision, inserted_at, expires_at) ON {database}.{future_job} TO {account};
+GRANT SELECT (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, check_count, error_count, put_off_count, last_error, total_ms, revision, inserted_at, slot, outcome, error, started_at, ended_at, run_ms, lateness_ms, worker, expires_at) ON {database}.{job_history} TO {account};
+GRANT SELECT ON {database}.{slot_run} TO {account};
+GRANT SELECT ON {database}.{exec_run} TO {account};
+GRANT SELECT ON {database}.{exec_known} TO {account};
+GRANT SELECT ON {database}.{duty} TO {account};
+GRANT SELECT ON {database}.{stats_hour} TO {account};
+GRANT SELECT ON {database}.{stats} TO {account};
+GRANT SELECT ON {database}.{stats_bucket} TO {account};
+GRANT SELECT ON {database}.{stats_reason} TO {account};
+GRANT SELECT ON {database}.{forecast} TO {account};
+GRANT SELECT ON {database}.{forecast_fit} TO {account};
+GRANT SELECT ON {database}.{forecast_made} TO {account};
+GRANT SELECT ON {database}.{job_pause} TO {account};
+GRANT SELECT (id, crontabs, zone, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, version, enabled, disabled_at, disabled_reason, passed_over, caught_up, by_hand_at, created_at, updated_at, is_long, overlap, tolerance, quota, last_started_at, pool, heartbeat, utc_offset) ON {database}.{schedule} TO {account};
+GRANT SELECT ON {database}.{schedule_refused} TO {account};
+GRANT SELECT ON {database}.{schedule_deleted} TO {account};
+GRANT SELECT (job_key, schedule_id, occurrence, agent, token, allocated_until, slot, due_at, inserted_at, check_count, started_at, called_at, takeovers, ended_at, outcome, pool) ON {database}.{long_run} TO {account};
+GRANT SELECT ON {database}.{agent} TO {account};
+GRANT SELECT (shard, seq, id, topic, event_key, generated_at, inserted_at) ON {database}.{event_outbox} TO {account};
+GRANT SELECT ON {database}.{event_shard} TO {account};
+GRANT SELECT ON {database}.{event_forwarder} TO {account};
+GRANT SELECT ON {database}.{event_topic} TO {account};
+GRANT SELECT (seq, shard, id, topic, event_key, generated_at, inserted_at, refused_at, reason) ON {database}.{event_set_aside} TO {account};
+GRANT SELECT ON {database}.{event_count} TO {account};
+GRANT SELECT (at, stream, kind, id, verb, version, account, person, host, program, command, reason, pruned, entry, incarnation) ON {database}.{audit_log} TO {account};
+GRANT SELECT ON {database}.{job_definition} TO {account};
+GRANT SELECT ON {database}.{step_definition} TO {account};
+GRANT SELECT ON {database}.{job_step} TO {account};
+GRANT SELECT ON {database}.{job_version} TO {account};
+GRANT SELECT ON {database}.{job_run_log} TO {account};
+GRANT SELECT (job, occurrence, seq, position, step, job_exec, attempt, scheduled_at, started_at, ended_at, agent, result, error, output_cut) ON {database}.{step_run_log} TO {account};
+GRANT SELECT ON {database}.{queue_position} TO {account};
+GRANT SELECT ON {database}.{bulk_run} TO {account};
+GRANT SELECT ON {database}.{bulk_check} TO {account};
