@@ -26,7 +26,7 @@ there were.`, agent.Every+agent.Every/10),
 		Example: fmt.Sprintf("  %[1]s agents drain host-7 --reason 'a new kernel'\n  %[1]s agents", prog.Name),
 		Args:    arguments.One("the name of an agent"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return control(cmd, prog, args[0], "drained", agent.Controls.Drain)
+			return control(cmd, prog, args[0], drained, agent.Controls.Drain)
 		},
 	})
 }
@@ -44,6 +44,9 @@ func undrainCommand(prog *program.Program) *cobra.Command {
 	})
 }
 
+// drained is what drain says it did.
+const drained = "drained"
+
 // control has agents of a name do something.
 func control(cmd *cobra.Command, prog *program.Program, name, done string, do func(c agent.Controls, ctx context.Context, db prescient.DB, name string) (int, error)) error {
 	return prog.Connect(cmd, func(s *program.Session) error {
@@ -59,6 +62,14 @@ func control(cmd *cobra.Command, prog *program.Program, name, done string, do fu
 		if err != nil {
 			return s.Explain(err)
 		}
-		return output.Answer(cmd.OutOrStdout(), prog.JSON, map[string]int{done: n}, "%s %d", done, n)
+		err = output.Answer(cmd.OutOrStdout(), prog.JSON, map[string]int{done: n}, "%s %d", done, n)
+		if err != nil || done != drained {
+			return err
+		}
+		all, err := agent.List(cmd.Context(), s.DB, s.Config.TablePrefix, text.Dialect(s.Config.Dialect))
+		if err == nil && agent.Working(all, name) == 0 {
+			err = output.Say(cmd.ErrOrStderr(), "nobody else is known to run slots: none are run, and no events go out, until undrain or until another is started")
+		}
+		return s.Explain(err)
 	})
 }

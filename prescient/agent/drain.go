@@ -118,6 +118,16 @@ func (c Controls) record(ctx context.Context, db prescient.DB, name, verb string
 	return c.log.Record(ctx, db, audit.Entry{Kind: audit.Agent, ID: name, Verb: verb})
 }
 
+// Working is how many agents and timers run slots, and are not to drain, beside those of a name.
+func Working(all []Known, beside string) (n int) {
+	for _, known := range all {
+		if known.Name != beside && known.State == Live && !known.Drain && (known.Kind == Work || known.Kind == Run) {
+			n++
+		}
+	}
+	return n
+}
+
 // Wish says of an agent that is to drain who wants that, and since when; empty for one that is not.
 func (k Known) Wish() string {
 	if !k.Drain {

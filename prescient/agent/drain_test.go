@@ -136,3 +136,11 @@ func TestWhatPlainSQLWantsOfAgentsIsBounded(t *testing.T) {
 		}
 	})
 }
+
+func TestWorkingAreThoseThatRunSlots(t *testing.T) {
+	all := []Known{{Name: "a", State: Live, Kind: Work}, {Name: "b", State: Live, Kind: Work, Drain: true}, {Name: "c", State: Dead, Kind: Work},
+		{Name: "d", State: Live, Kind: Sweep}, {Name: "e", State: Live, Kind: Run}}
+	if with, beside := Working(all, ""), Working(all, "a"); with != 2 || beside != 1 {
+		t.Errorf("%d, and %d beside a", with, beside)
+	}
+}

@@ -18,16 +18,6 @@ import (
 
 type callerKey struct{}
 
-// readKey is for what ends the deadline of a body.
-type readKey struct{}
-
-// hasRead is called once a body was read: its deadline is not that of the deed.
-func hasRead(ctx context.Context) {
-	if rc, is := ctx.Value(readKey{}).(*http.ResponseController); is {
-		_ = rc.SetReadDeadline(time.Time{}) // where the server lets it
-	}
-}
-
 func callerOf(ctx context.Context) ops.Caller {
 	by, _ := ctx.Value(callerKey{}).(ops.Caller)
 	return by
@@ -57,12 +47,7 @@ func guard(o Options, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		rc := http.NewResponseController(w)
-		_ = rc.SetWriteDeadline(time.Now().Add(answerWithin)) // where the server lets it
-		if r.Method != http.MethodPost {
-			// A deadline for reading that passes while an answer is made is taken for a client that is gone.
-			_ = rc.SetReadDeadline(time.Time{})
-		}
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerWithin)) // where the server lets it
 		if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); r.Method == http.MethodPost && kind != "application/json" {
 			// A form or a plain text is what a page of another site could have a browser send.
 			write(w, problem{Type: blank, Title: "Unsupported media type", Status: http.StatusUnsupportedMediaType, Detail: "a body is application/json"})
@@ -95,7 +80,7 @@ func guard(o Options, next http.Handler) http.Handler {
 			return
 		}
 		defer leave()
-		next.ServeHTTP(w, r.WithContext(context.WithValue(context.WithValue(r.Context(), callerKey{}, by), readKey{}, rc)))
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, by)))
 	})
 }
 

@@ -53,10 +53,20 @@ type AgentNamed struct {
 	Name string `json:"name" minLength:"1" maxLength:"64" doc:"The name of agents that stay up."`
 }
 
+// Drained is of how many agents a drain was not wanted yet, and how many others work.
+type Drained struct {
+	Count   int `json:"count"`
+	Working int `json:"working" doc:"How many other agents and timers run slots. Where it is 0 nobody does, until undrain."`
+}
+
 // DrainAgents has agents take nothing new.
-var DrainAgents = deed("agents.drain", Operator, "Have the live agents of a name take nothing new, from their next heartbeat on; it says of how many that was not wanted yet.", func(ctx context.Context, d doing, in AgentNamed) (Counted, error) {
+var DrainAgents = deed("agents.drain", Operator, "Have the live agents of a name take nothing new, from their next heartbeat on; it says of how many that was not wanted yet.", func(ctx context.Context, d doing, in AgentNamed) (Drained, error) {
+	all, err := agent.ListBy(ctx, d.accounts.of(d.by.Role), d.tables.Stmt)
+	if err != nil {
+		return Drained{}, err
+	}
 	n, err := d.agents.Drain(ctx, d.tx, in.Name)
-	return Counted{n}, err
+	return Drained{n, agent.Working(all, in.Name)}, err
 })
 
 // UndrainAgents lets agents work again.
