@@ -78,26 +78,15 @@ func bulkCells(r bulk.Run) []string {
 		output.Count(r.LeftOut), output.Second(&since), words.Clip(r.Error, 60)}
 }
 
-// bulkNumber reads the argument that names one.
-func bulkNumber(args []string) (uint64, error) {
-	if len(args) != 1 {
-		return 0, exit.Usage(errors.New("give one number, as 'bulk list' has them"))
-	}
-	number, err := strconv.ParseUint(args[0], 10, 63)
-	if err != nil {
-		return 0, exit.Usage(fmt.Errorf("number %.40q: give one as 'bulk list' has them", args[0]))
-	}
-	return number, nil
-}
-
 func bulkStop(prog *program.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "stop NUMBER",
 		Short: "Stop one after its present batch; what it did stays done",
+		Args:  arguments.One("the number of a bulk run, as 'bulk list' has it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			number, err := bulkNumber(args)
+			number, err := strconv.ParseUint(args[0], 10, 63)
 			if err != nil {
-				return err
+				return exit.Usage(fmt.Errorf("number %.40q: give one as 'bulk list' has them", args[0]))
 			}
 			return prog.Connect(cmd, func(s *program.Session) error {
 				all := bulk.New(s.Client)

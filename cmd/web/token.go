@@ -54,7 +54,7 @@ func createCommand(prog *program.Program) *cobra.Command {
 		Long: `Makes a token for a person or a program, whose name stands in the audit with what is done by it, and prints it. Nobody
 can see it again.`,
 		Example: fmt.Sprintf("  TOKEN=$(%[1]s token create ci --role operator --for 30d)", prog.Name),
-		Args:    oneArgument("the name of a person or a program"),
+		Args:    arguments.One("the name of a person or a program"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := ops.ParseRole(role); err != nil {
 				return exit.Usage(fmt.Errorf("--role: %w", err))
@@ -80,7 +80,7 @@ func rotateCommand(prog *program.Program) *cobra.Command {
 		Short:   "Make a token in the place of another, and print it, this once",
 		Long:    `Makes a token of the same name and role, and prints it. The old one is good for --overlap still.`,
 		Example: fmt.Sprintf("  %[1]s token rotate 7 --overlap 1h", prog.Name),
-		Args:    oneArgument("the number of a token, as token list shows it"),
+		Args:    arguments.One("the number of a token, as token list shows it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			number, err := numberOf(args[0])
 			if err != nil {
@@ -107,7 +107,7 @@ func revokeCommand(prog *program.Program) *cobra.Command {
 		Short:   "Have a token refused from now on",
 		Long:    `Has a token refused from the next request on. That it was revoked before is no failure.`,
 		Example: fmt.Sprintf("  %[1]s token revoke 7 --reason 'it was in a log'", prog.Name),
-		Args:    oneArgument("the number of a token, as token list shows it"),
+		Args:    arguments.One("the number of a token, as token list shows it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			number, err := numberOf(args[0])
 			if err != nil {
@@ -166,15 +166,6 @@ func printMade(cmd *cobra.Command, prog *program.Program, made ops.MadeToken) er
 		return err
 	}
 	return output.Say(cmd.ErrOrStderr(), "token %d of %s (%s), good until %s; it is not shown again", made.Number, made.Name, string(made.Role), output.Second(&made.ExpiresAt))
-}
-
-func oneArgument(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return exit.Usage(fmt.Errorf("%s takes %s", cmd.CommandPath(), what))
-		}
-		return nil
-	}
 }
 
 func numberOf(text string) (uint64, error) {

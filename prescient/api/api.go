@@ -38,7 +38,7 @@ type Options = door.Serving
 type server struct {
 	api     huma.API
 	o       Options
-	exports exports
+	exports *places
 }
 
 func config(version string) huma.Config {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -34,38 +33,6 @@ const exportText = `The answer is a stream, which is read as it is taken: each r
 What is whole ends with the trailer Prescient-Rows, the number of its rows. What cannot be read to its end breaks off without the end of its body, which clients
 take for an error; JSON lines have a last line {"problem": …} before that. In CSV a text that a spreadsheet may take for a formula begins with an apostrophe.`
 
-// exports counts those that are under way.
-type exports struct {
-	mu  sync.Mutex
-	all int
-	of  map[who]int
-}
-
-// take has a place for a caller, or says why there is none.
-func (e *exports) take(by ops.Caller) (leave func(), no *problem) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	switch {
-	case e.of[whoIs(by)] >= exportsEach:
-		return nil, &problem{Type: blank, Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: "this caller has as many exports under way as it may", retryAfter: time.Minute}
-	case e.all >= exportsAtATime:
-		return nil, &problem{Type: blank, Title: "Busy", Status: http.StatusServiceUnavailable, Detail: "as many exports as are done at a time are under way", retryAfter: time.Minute}
-	}
-	if e.of == nil {
-		e.of = make(map[who]int)
-	}
-	e.all++
-	e.of[whoIs(by)]++
-	return sync.OnceFunc(func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.all--
-		if e.of[whoIs(by)]--; e.of[whoIs(by)] == 0 {
-			delete(e.of, whoIs(by))
-		}
-	}), nil
-}
-
 // exportAsked is what is asked of an export.
 type exportAsked interface{ As() ops.Format }
 
@@ -77,9 +44,12 @@ func export[In exportAsked, Row interface{ Cursor() string }](a *server, op ops.
 		"application/jsonl": {Schema: a.api.OpenAPI().Components.Schemas.Schema(rowType[Row](), true, "")}, "text/csv": {Schema: &huma.Schema{Type: "string"}}}}}
 	huma.Register(a.api, o, func(ctx context.Context, in *In) (*huma.StreamResponse, error) {
 		by := callerOf(ctx)
-		leave, no := a.exports.take(by)
-		if no != nil {
-			return nil, *no
+		leave, own := a.exports.take(by)
+		switch {
+		case own:
+			return nil, problem{Type: blank, Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: "this caller has as many exports under way as it may", retryAfter: time.Minute}
+		case leave == nil:
+			return nil, problem{Type: blank, Title: "Busy", Status: http.StatusServiceUnavailable, Detail: "as many exports as are done at a time are under way", retryAfter: time.Minute}
 		}
 		chunks, err := ops.Begin(ctx, op, a.o.Ops, by, *in)
 		if err != nil {

@@ -29,8 +29,9 @@ const answerWithin = 2 * time.Minute
 // guard lets requests through to next of callers that are known, as fast as they may send them, and as many at a time as are bearable.
 func guard(o Options, next http.Handler) http.Handler {
 	// Who is not known yet takes no place of those who are.
-	doors := make(chan struct{}, cmp.Or(o.Concurrent, door.DefaultConcurrent))
-	places := newPlaces(cmp.Or(o.Concurrent, door.DefaultConcurrent))
+	concurrent := cmp.Or(o.Concurrent, door.DefaultConcurrent)
+	doors := make(chan struct{}, concurrent)
+	places := newPlaces(concurrent, max(1, concurrent/2)) // one caller leaves half of them to others
 	rates := &rates{each: rate.Limit(cmp.Or(o.Rate, door.DefaultRate))}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -74,7 +75,7 @@ func guard(o Options, next http.Handler) http.Handler {
 			write(w, problem{Type: blank, Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: "this caller sends more requests than it may", retryAfter: wait})
 			return
 		}
-		leave := places.take(by)
+		leave, _ := places.take(by)
 		if leave == nil {
 			write(w, busy)
 			return
@@ -108,34 +109,39 @@ type who struct {
 
 func whoIs(by ops.Caller) who { return who{by.Token, by.Name} }
 
-// places are for requests that are done at a time. One caller has half of them at most.
+// places are for what is done at a time, each of which one caller may have some.
 type places struct {
-	most int
-	mu   sync.Mutex
-	all  int
-	of   map[who]int
+	most, each int
+	mu         sync.Mutex
+	all        int
+	of         map[who]int
 }
 
-func newPlaces(most int) *places { return &places{most: most, of: make(map[who]int)} }
+func newPlaces(most, each int) *places {
+	return &places{most: most, each: each, of: make(map[who]int)}
+}
 
-// take has a place for a caller, until leave is called; nil where there is none.
-func (p *places) take(by ops.Caller) (leave func()) {
+// take has a place for a caller, until leave is called. It is nil where there is none; own says that the caller itself has as many as it may.
+func (p *places) take(by ops.Caller) (leave func(), own bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	is := whoIs(by)
-	if p.all >= p.most || p.of[is] >= max(1, p.most/2) {
-		return nil
+	switch {
+	case p.of[is] >= p.each:
+		return nil, true
+	case p.all >= p.most:
+		return nil, false
 	}
 	p.all++
 	p.of[is]++
-	return func() {
+	return sync.OnceFunc(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.all--
 		if p.of[is]--; p.of[is] == 0 {
 			delete(p.of, is)
 		}
-	}
+	}), false
 }
 
 // maxRates is for how many callers rates are kept at a time; tokens are made by admins, so that there are few.

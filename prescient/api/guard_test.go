@@ -7,17 +7,27 @@ import (
 )
 
 func TestOneCallerHasHalfOfThePlacesAtMost(t *testing.T) {
-	p := newPlaces(4)
+	p := newPlaces(4, 2)
 	one, other, nobody := ops.Caller{Token: 1}, ops.Caller{Token: 2}, ops.Caller{Name: "without a token"}
-	first := p.take(one)
-	if first == nil || p.take(one) == nil || p.take(one) != nil {
+	has := func(by ops.Caller) bool {
+		leave, _ := p.take(by)
+		return leave != nil
+	}
+	first, _ := p.take(one)
+	if first == nil || !has(one) || has(one) {
 		t.Error("one has not two of four")
 	}
-	if p.take(other) == nil || p.take(nobody) == nil || p.take(ops.Caller{Name: "another"}) != nil {
+	if !has(other) || !has(nobody) || has(ops.Caller{Name: "another"}) {
 		t.Error("the others do not have the rest")
 	}
 	first()
-	if p.take(one) == nil {
+	if !has(one) {
 		t.Error("a place that was left is not free")
+	}
+	if _, own := p.take(one); !own {
+		t.Error("it is not said that one has as many as it may")
+	}
+	if _, own := p.take(ops.Caller{Name: "another"}); own {
+		t.Error("another has none")
 	}
 }

@@ -25,7 +25,7 @@ func Description() []byte {
 }
 
 func newServer(mux *http.ServeMux, o Options) *server {
-	a := &server{o: o, api: humago.New(mux, config(o.Version))}
+	a := &server{o: o, exports: newPlaces(exportsAtATime, exportsEach), api: humago.New(mux, config(o.Version))}
 	a.checks()
 	a.bulk()
 	a.tokens()

@@ -265,7 +265,6 @@ func (s *step) note(ctx context.Context, tx prescient.DB, t taken) error {
 
 // end ends the deed, with its entry in the audit.
 func (s *step) end(ctx context.Context, why string) error {
-	ctx = audit.With(ctx, audit.By{Person: s.run.Person, Reason: s.run.Reason, Host: s.run.Host, Command: "bulk"})
 	return s.inTx(ctx, func(tx *sqlx.Tx) error {
 		n, err := store.Affected(ctx, tx, s.tables.Stmt.Get("bulk/end"), clip(why), s.run.Number)
 		if err != nil || n == 0 {

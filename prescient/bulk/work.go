@@ -95,7 +95,8 @@ func (b *Bulk) work(ctx context.Context, db *sqlx.DB, number uint64, worker stri
 		}
 		began := time.Now()
 		s := step{Bulk: b, db: db, held: held, run: run}
-		rest, err := s.do(audit.With(ctx, audit.By{Person: run.Person, Reason: run.Reason, Host: run.Host, Command: "bulk"}))
+		doing := audit.With(ctx, audit.By{Person: run.Person, Reason: run.Reason, Host: run.Host, Command: "bulk"})
+		rest, err := s.do(doing)
 		switch {
 		case err == nil:
 			broken = 0
@@ -103,7 +104,7 @@ func (b *Bulk) work(ctx context.Context, db *sqlx.DB, number uint64, worker stri
 		case client.BeginAgain(err) && broken < stepTries:
 			broken++
 		case errors.Is(err, prescient.ErrInvalid), errors.Is(err, prescient.ErrBeyondHorizon):
-			if err := s.end(ctx, err.Error()); err != nil {
+			if err := s.end(doing, err.Error()); err != nil {
 				return false, true, err
 			}
 		default:

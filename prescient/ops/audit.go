@@ -13,7 +13,7 @@ import (
 
 // AuditAsked narrows a list of the audit. What is not given does not narrow it.
 type AuditAsked struct {
-	Kind    string    `query:"kind" doc:"Only of this kind: schedule, job, step, job_exec, check, event, agent, installation."`
+	Kind    string    `query:"kind" doc:"Only of this kind, such as schedule, job_exec or check."`
 	ID      string    `query:"id" doc:"Only of the object with this id, such as digest/7; of a check 'order/42 order-unshipped'."`
 	Person  string    `query:"person" doc:"Only by this person."`
 	Account string    `query:"account" doc:"Only by this account of the database: app, or app@10.0.0.7."`

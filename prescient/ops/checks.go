@@ -143,12 +143,10 @@ var GetCheck = query("checks.get", Viewer, "Get a pending check.", func(ctx cont
 	if err != nil {
 		return prescient.FutureJob{}, err
 	}
-	for _, row := range rows {
-		if row.Tag == in.Tag {
-			return row, nil
-		}
+	if len(rows) == 0 {
+		return prescient.FutureJob{}, fmt.Errorf("%w: %s of %s", prescient.ErrNotFound, in.JobExec, e)
 	}
-	return prescient.FutureJob{}, fmt.Errorf("%w: %s of %s", prescient.ErrNotFound, in.JobExec, e)
+	return rows[0], nil
 })
 
 func (c Check) parse() (prescient.Entity, error) {

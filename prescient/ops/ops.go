@@ -15,6 +15,7 @@ import (
 	"prescient/prescient/doctor"
 	"prescient/prescient/event"
 	"prescient/prescient/gauges"
+	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
@@ -76,14 +77,10 @@ func Open(ctx context.Context, o Options) (*Ops, error) {
 	if err != nil {
 		return nil, err
 	}
-	tables, err := store.OpenTables(ctx, db, o.Prefix, 0, o.Dialect)
-	if err != nil {
-		return nil, err
-	}
 	o.Doctor.Prefix, o.Doctor.Dialect = o.Prefix, o.Dialect
-	s := schedule.New(c)
-	made := &Ops{accounts: o.Accounts, tables: &tables, client: c, schedules: s, jobs: steps.New(c, steps.Options{Guards: o.Guards}), outbox: s.Outbox(), bulk: bulk.New(c),
-		agents: agent.ControlsOn(&tables), audit: audit.On(&tables), options: o}
+	s, tables := schedule.New(c), c.Bulk(reserved.Bulk()).Tables()
+	made := &Ops{accounts: o.Accounts, tables: tables, client: c, schedules: s, jobs: steps.New(c, steps.Options{Guards: o.Guards}), outbox: s.Outbox(), bulk: bulk.New(c),
+		agents: agent.ControlsOn(tables), audit: audit.On(tables), options: o}
 	made.look()
 	return made, nil
 }
