@@ -117,11 +117,33 @@ func TestWhatAWaitIsForIsSaidInWords(t *testing.T) {
 	}
 }
 
+func TestWhatIsOurs(t *testing.T) {
+	l := &look{database: "shop", named: map[string]bool{"future_job": true}}
+	for name, c := range map[string]struct {
+		wait Wait
+		want bool
+	}{
+		"a row of ours":                       {Wait{Kind: Row, Schema: "shop", Table: "future_job"}, true},
+		"a row of an app's":                   {Wait{Kind: Row, Schema: "shop", Table: "orders"}, false},
+		"a row of another installation":       {Wait{Kind: Row, Schema: "bakery", Table: "future_job"}, false},
+		"a row of MariaDB's dictionary":       {Wait{Kind: Row, Schema: "SYS_TABLES"}, false},
+		"the metadata lock of ours":           {Wait{Kind: Metadata, Schema: "shop", Table: "future_job"}, true},
+		"the metadata lock of the server":     {Wait{Kind: Metadata}, true},
+		"the metadata lock of another's":      {Wait{Kind: Metadata, Schema: "bakery", Table: "future_job"}, false},
+		"a row whose database is in capitals": {Wait{Kind: Row, Schema: "SHOP", Table: "future_job"}, true},
+	} {
+		if got := l.ours(c.wait); got != c.want {
+			t.Errorf("%s: %t; want %t", name, got, c.want)
+		}
+	}
+}
+
 func TestMariaDBsNamesOfTablesAreRead(t *testing.T) {
 	for name, want := range map[string][2]string{
 		"`shop`.`future_job`":                       {"shop", "future_job"},
 		"`shop`.`job_history` /* Partition `p1` */": {"shop", "job_history"},
 		"`my.shop`.`orders`":                        {"my.shop", "orders"},
+		"`SYS_TABLES`":                              {"SYS_TABLES", ""},
 		"":                                          {"", ""},
 	} {
 		if schema, table := tableOf(name); schema != want[0] || table != want[1] {

@@ -135,9 +135,10 @@ func (l *look) notesNothing() Unseen {
 	return Unseen{What: "who waits for whom, since " + string(l.Server) + " does not note that as MySQL and MariaDB do"}
 }
 
-// ours says whether a wait is for something of the installation. A lock of the whole server is everybody's.
+// ours says whether a wait is for something of the installation. A metadata lock of the whole server is everybody's; rows without a
+// database are MariaDB's dictionary, which changes of any table on the server lock for a moment.
 func (l *look) ours(w Wait) bool {
-	return l.named == nil || w.Table == "" || strings.EqualFold(w.Schema, l.database) && l.named[strings.ToLower(w.Table)]
+	return l.named == nil || w.Table == "" && w.Kind == Metadata || strings.EqualFold(w.Schema, l.database) && l.named[strings.ToLower(w.Table)]
 }
 
 // read reads all rows of a query. What the account may not see goes to the report under what; then ok is false.
@@ -190,8 +191,8 @@ func (l *look) rowWaits(ctx context.Context) (waits []Wait, seen bool, err error
 // tableOf reads MariaDB's `database`.`table` /* Partition `p` */.
 func tableOf(name string) (schema, table string) {
 	name, _, _ = strings.Cut(name, " /*")
-	schema, table, _ = strings.Cut(name, "`.`")
-	return strings.TrimPrefix(schema, "`"), strings.TrimSuffix(table, "`")
+	schema, table, _ = strings.Cut(strings.TrimSuffix(strings.TrimPrefix(name, "`"), "`"), "`.`")
+	return schema, table
 }
 
 // metadata reads who waits for whose metadata locks.
