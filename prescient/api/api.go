@@ -80,6 +80,9 @@ func allowed(info ops.Info) func(ctx huma.Context, next func(huma.Context)) {
 
 func described(info ops.Info) string {
 	text := fmt.Sprintf("Role: %s.", info.Role)
+	if info.Shared > 0 {
+		text += fmt.Sprintf(" The answer may be %s old: it is shared by all who ask the same with the same role.", info.Shared)
+	}
 	if info.Secret {
 		text += " An Idempotency-Key is refused: the answer has a secret, which is not kept."
 	}

@@ -36,7 +36,7 @@ func (q asked) doctorOptions() doctor.Options {
 }
 
 // Examine looks for what is wrong. It looks at what the caller's account sees.
-var Examine = lasting(lookWithin, query("doctor.examine", Viewer, "Look for what is wrong, and say what to do about it.", func(ctx context.Context, q asked, in DoctorAsked) (Examined, error) {
+var Examine = shared(lasting(lookWithin, query("doctor.examine", Viewer, "Look for what is wrong, and say what to do about it.", func(ctx context.Context, q asked, in DoctorAsked) (Examined, error) {
 	if _, err := doctor.SelectFindings(nil, in.Only, in.Ignore); err != nil {
 		return Examined{}, err
 	}
@@ -51,12 +51,12 @@ var Examine = lasting(lookWithin, query("doctor.examine", Viewer, "Look for what
 		found = []doctor.Finding{}
 	}
 	return Examined{doctor.Worst(found), found}, nil
-}))
+})))
 
 // Status tells how the installation is.
-var Status = lasting(lookWithin, query("status.look", Viewer, "Tell who works, what is late, what fails, what waits and what comes next.", func(ctx context.Context, q asked, _ struct{}) (status.Report, error) {
+var Status = shared(lasting(lookWithin, query("status.look", Viewer, "Tell who works, what is late, what fails, what waits and what comes next.", func(ctx context.Context, q asked, _ struct{}) (status.Report, error) {
 	return status.Look(ctx, q.db, q.doctorOptions())
-}))
+})))
 
 // Metrics are what Prometheus is told.
 type Metrics struct{ prometheus.Gatherer }

@@ -28,7 +28,7 @@ type layer struct {
 
 // vocabulary is what the rooms of the library are built on.
 var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/bell", "prescient/internal/caught", "prescient/internal/duty", "prescient/internal/errno", "prescient/internal/lease",
-	"prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store", "prescient/internal/tally"}
+	"prescient/internal/literal", "prescient/internal/recent", "prescient/internal/reserved", "prescient/internal/store", "prescient/internal/tally"}
 
 // rooms are those of the library that a program works with.
 var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/forecast", "prescient/heartbeat", "prescient/longrun", "prescient/longrun/wakeup", "prescient/ops", "prescient/ops/door", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
@@ -52,6 +52,7 @@ var layers = []layer{
 	{"prescient/internal/lease", []string{"prescient"}},
 	{"prescient/internal/literal", []string{"prescient"}},
 	{"prescient/internal/store", []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal"}},
+	{"prescient/internal/recent", nil},
 	{"prescient/internal/reserved", []string{"prescient"}},
 	{"prescient/internal/tally", []string{"prescient", "prescient/internal/literal", "prescient/internal/store"}},
 	{"prescient/internal/duty", []string{"prescient", "prescient/internal/errno", "prescient/internal/lease", "prescient/internal/store"}},
@@ -151,6 +152,7 @@ var layers = []layer{
 	{"scripts/bench/internal/guest", []string{"prescient", "scripts/bench/internal/page", "scripts/bench/internal/rig", "scripts/bench/internal/slotrun"}},
 	{"scripts/bench/internal/events", append([]string{"sql", "prescient/event/broker/*", "scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/agents", append([]string{"scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
+	{"scripts/bench/internal/large", append([]string{"sql", "prescient/api", "prescient/localserver", "scripts/bench/internal/page", "scripts/bench/internal/rig", "scripts/bench/internal/slotrun"}, rooms...)},
 	{"scripts/bench/internal/schedules", append([]string{"slots", "sql", "scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/peers", append([]string{"scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/chaos", []string{"prescient/localserver", "scripts/chaos/*"}},

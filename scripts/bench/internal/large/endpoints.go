@@ -1,4 +1,4 @@
-package main
+package large
 
 import (
 	"context"
@@ -85,7 +85,7 @@ func measureEndpoints(ctx context.Context, b *rig.Bench, p *rig.Place, db *sqlx.
 	var worst float64
 	for _, path := range endpoints {
 		address := server.URL + api.Base + "/" + replace(path, pairs...)
-		count := questions(p)
+		count := p.Questions()
 		before, err := count()
 		if err != nil {
 			return err

@@ -1,4 +1,4 @@
-package main
+package large
 
 import (
 	"context"
@@ -19,7 +19,8 @@ import (
 	"prescient/scripts/bench/internal/rig"
 )
 
-var answersSection = rig.Section{
+// Answers is the section of what is asked of an installation.
+var Answers = rig.Section{
 	Name: "answers",
 	About: "what whoever is on call asks: status, doctor, forecast, stats of an hour, percentiles of a week, attest of a night, and each endpoint of the API by 20 callers; among 30 million checks pending for the coming month and 50 million ended " +
 		"in the last thirteen weeks, with books of 4 job_execs for each slot of a quarter of an hour",
@@ -97,7 +98,7 @@ func measureAnswers(ctx context.Context, b *rig.Bench, s *rig.Server) error {
 	}
 	defer db.Close()
 	for _, a := range answers {
-		if err := timed(ctx, b, a.name, ended, 5, func() (int, error) { return a.ask(ctx, db) }); err != nil {
+		if err := rig.Timed(ctx, b, a.name, ended, 5, func() (int, error) { return a.ask(ctx, db) }); err != nil {
 			return err
 		}
 	}
