@@ -25,6 +25,7 @@ func (a *server) answers() {
 	query(a, ops.Examine)
 	query(a, ops.Attest)
 	query(a, ops.Status)
+	query(a, ops.Blocking)
 	query(a, ops.GetLife)
 	export(a, ops.ExportPending)
 	export(a, ops.ExportEnded)
