@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"prescient/prescient"
 	"prescient/prescient/agent"
 	"prescient/prescient/stats"
 )
@@ -56,6 +57,9 @@ type Percentiles struct {
 var StatsPercentiles = shared(query("stats.percentiles", Viewer, "Tell how long the last calls of checks took and how late they were, by job_exec, over any time.", func(ctx context.Context, q asked, in PercentilesAsked) (p Percentiles, err error) {
 	if p.From, p.Before, err = q.span(ctx, in.From, in.Before, 7*24*time.Hour); err != nil {
 		return p, err
+	}
+	if last := prescient.LatestSlot.Truncate(time.Hour); p.Before.After(last) {
+		p.Before = last // whole hours are looked at
 	}
 	times, err := stats.Percentiles(ctx, q.db, q.options.Prefix, q.options.Dialect, p.From, p.Before)
 	p.Execs = keepExec(times, in.JobExec, func(t stats.Times) string { return t.JobExec })

@@ -41,8 +41,11 @@ var LoadSlots = shared(query("slots.load", Viewer, "Count the checks that wait f
 	}
 	if in.After != "" {
 		last, err := time.Parse(time.RFC3339, in.After)
-		if err != nil || last.Before(prescient.EarliestDue) {
+		if err != nil || checkTimes(last) != nil || last.IsZero() {
 			return Page[SlotLoad]{}, fmt.Errorf("%w: cursor %.100q is no cursor; give next of the page before", prescient.ErrInvalid, in.After)
+		}
+		if !last.Before(prescient.LatestSlot) {
+			return Page[SlotLoad]{Rows: []SlotLoad{}}, nil
 		}
 		if last = last.Add(time.Second); last.After(from) {
 			from = last
@@ -77,7 +80,7 @@ var ListLedger = query("slots.ledger", Viewer, "List the parts of slots that wer
 		if !f.From.IsZero() || !f.Before.IsZero() {
 			return Page[client.Bucket]{}, fmt.Errorf("%w: slot is given with from or before: either of them is allowed", prescient.ErrInvalid)
 		}
-		f.From, f.Before = in.Slot, in.Slot.Add(time.Second)
+		f.From, f.Before = in.Slot, in.Slot.Add(time.Microsecond)
 	}
 	rows, err := q.client.Ledger(ctx, q.db, f)
 	return page(rows, in.Limit, err)
