@@ -34,7 +34,7 @@ const (
 
 const exportText = `The answer is a stream, which is read as it is taken: each row is as it was when its part was read. A reader that takes nothing for 30 seconds is cut off.
 What is whole ends with the trailer Prescient-Rows, the number of its rows. What cannot be read to its end breaks off without the end of its body, which clients
-take for an error; JSON lines have a last line {"problem": …} before that. In CSV a text that a spreadsheet may take for a formula begins with an apostrophe.`
+take for an error; JSON lines have a last line {"problem": …} before that. In CSV an apostrophe stands before what a spreadsheet may take for a formula.`
 
 // exportAsked is what is asked of an export.
 type exportAsked interface{ As() ops.Format }

@@ -43,13 +43,16 @@ func TestAReaderHasSomeTimeForEachPart(t *testing.T) {
 }
 
 func TestACellIsNoFormula(t *testing.T) {
-	for value, want := range map[string]string{`"a"`: "a", `"=1+1"`: "'=1+1", `"＝1"`: "'＝1", `"-"`: "'-", `"\t="`: "'\t=", `-5`: "-5", `null`: "", `""`: "", `{"a":"=1"}`: `{"a":"=1"}`} {
+	for value, want := range map[string]string{`"a"`: "a", `"=1+1"`: "'=1+1", `"＝1"`: "'＝1", `"-"`: "'-", `"\t="`: "'\t'=", `-5`: "-5", `null`: "", `""`: "", `{"a":"=1"}`: `{"a":"=1"}`,
+		`"a;=1+1; -2"`: "a;'=1+1; '-2", `"a\n=1"`: "a\n'=1", `"a; b-c;5"`: "a; b-c;5"} {
 		if got := cellOf("x", []byte(value)); got != want {
 			t.Errorf("%s: %q; want %q", value, got, want)
 		}
 	}
-	if got := cellOf("payload", []byte(`"=1"`)); got != `"=1"` {
-		t.Errorf("a payload: %q", got)
+	for value, want := range map[string]string{`"=1"`: `"=1"`, `{"a":";=1;＝2; b;5","b":-1}`: `{"a":";\u003d1;\uff1d2; b;5","b":-1}`} {
+		if got := cellOf("payload", []byte(value)); got != want {
+			t.Errorf("a payload: %q", got)
+		}
 	}
 }
 
