@@ -31,12 +31,15 @@ const assetsPath = "/assets/"
 
 var kinds = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
-func readAssets() (map[string]asset, error) {
+// assets are all of them, by name.
+type assets map[string]asset
+
+func readAssets() (assets, error) {
 	files, err := fs.Glob(assetFiles, "assets/*")
 	if err != nil {
 		return nil, fmt.Errorf("reading the assets: %w", err)
 	}
-	all := make(map[string]asset)
+	all := make(assets)
 	for _, file := range files {
 		content, err := assetFiles.ReadFile(file)
 		if err != nil {
@@ -49,21 +52,21 @@ func readAssets() (map[string]asset, error) {
 	return all, nil
 }
 
-// Asset is the path of an asset, for a link: style.css, page.js, icon.svg.
-func (s *Site) Asset(name string) (string, error) {
-	a, is := s.assets[name]
+// path is that of an asset below the base.
+func (all assets) path(name string) (string, error) {
+	a, is := all[name]
 	if !is {
 		return "", fmt.Errorf("there is no asset %q", name)
 	}
-	return s.prefix + a.path, nil
+	return a.path, nil
 }
 
-// serveAsset answers a request for an asset, and says whether it was one for a path of assets.
-func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request) bool {
+// serve answers a request for an asset, and says whether it was one for a path of assets.
+func (all assets) serve(w http.ResponseWriter, r *http.Request) bool {
 	if !strings.HasPrefix(r.URL.Path, assetsPath) {
 		return false
 	}
-	a, is := s.assets[path.Base(r.URL.Path)]
+	a, is := all[path.Base(r.URL.Path)]
 	if !is || a.path != r.URL.Path { // one of another version of the program
 		http.Error(w, "there is no such file", http.StatusNotFound)
 		return true

@@ -12,11 +12,11 @@ import (
 // payloadShown is how many bytes of a payload a page shows.
 const payloadShown = 4000
 
-// funcs are what templates may call.
-func (s *Site) funcs() template.FuncMap {
+// funcs are what templates may call, with what makes paths.
+func funcs(link func(path string, query ...string) string, asset func(name string) (string, error)) template.FuncMap {
 	return template.FuncMap{
-		"asset":    s.Asset,
-		"link":     s.Path,
+		"asset":    asset,
+		"link":     link,
 		"time":     Time,
 		"relative": func(at any, now time.Time) string { t, is := timeOf(at); return orDash(is, Relative(t, now)) },
 		"duration": durationOf,

@@ -3,7 +3,6 @@ package look
 import (
 	"net/http"
 	"net/netip"
-	"path"
 	"slices"
 	"strings"
 )
@@ -30,7 +29,7 @@ func (s *Site) Handler(next http.Handler) (http.Handler, error) {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.secure(w)
 		r = s.below(r)
-		if !s.serveAsset(w, r) {
+		if !s.assets.serve(w, r) {
 			protected.ServeHTTP(w, r)
 		}
 	}), nil
@@ -60,15 +59,6 @@ func (s *Site) below(r *http.Request) *http.Request {
 	r2 := r.Clone(r.Context())
 	r2.URL.Path, r2.URL.RawPath = rest, ""
 	return r2
-}
-
-// clean is a path as it reads to whoever cleans it.
-func clean(p string) string {
-	cleaned := path.Clean(p)
-	if strings.HasSuffix(p, "/") && cleaned != "/" {
-		cleaned += "/"
-	}
-	return cleaned
 }
 
 // Address is where a request came from: its sender, or, where that is a proxy of ours, whom the proxies say it came from. Of the list that they leave

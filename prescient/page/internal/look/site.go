@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/netip"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -41,7 +42,7 @@ type Site struct {
 	options Options
 	origin  string // of the base URL, as in https://ops.example.org; empty for none
 	prefix  string // of paths: empty, or as in /prescient
-	assets  map[string]asset
+	assets  assets
 	layout  *template.Template
 }
 
@@ -62,7 +63,7 @@ func New(o Options) (*Site, error) {
 	if s.assets, err = readAssets(); err != nil {
 		return nil, err
 	}
-	s.layout, err = template.New("look").Funcs(s.funcs()).ParseFS(templates, "templates/*.html")
+	s.layout, err = template.New("look").Funcs(funcs(s.Path, s.Asset)).ParseFS(templates, "templates/*.html")
 	if err != nil {
 		return nil, fmt.Errorf("reading the layout: %w", err)
 	}
@@ -86,8 +87,8 @@ func (s *Site) readBase(base string) error {
 }
 
 // cleanPath says that a path reads the same whoever cleans, escapes or unescapes it.
-func cleanPath(path string) bool {
-	for _, part := range strings.Split(path, "/")[1:] {
+func cleanPath(p string) bool {
+	for _, part := range strings.Split(p, "/")[1:] {
 		if part == "" || part == "." || part == ".." || strings.ContainsFunc(part, func(r rune) bool {
 			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-._~", r)
 		}) {
@@ -114,6 +115,12 @@ func (s *Site) Path(path string, query ...string) string {
 	return s.prefix + path + "?" + values.Encode()
 }
 
+// Asset is the path of an asset, for a link: style.css, page.js, icon.svg.
+func (s *Site) Asset(name string) (string, error) {
+	p, err := s.assets.path(name)
+	return s.prefix + p, err
+}
+
 // URL is Path with the origin of the base URL before it; only a path where there is no base URL.
 func (s *Site) URL(path string, query ...string) string { return s.origin + s.Path(path, query...) }
 
@@ -129,4 +136,13 @@ func (s *Site) Local(target string) string {
 		return s.Path("/")
 	}
 	return target
+}
+
+// clean is a path as it reads to whoever cleans it.
+func clean(p string) string {
+	cleaned := path.Clean(p)
+	if strings.HasSuffix(p, "/") && cleaned != "/" {
+		cleaned += "/"
+	}
+	return cleaned
 }
