@@ -10,6 +10,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/kind"
 )
 
 // problem is an error as RFC 9457 has it. It is what huma answers and, before huma, the guard.
@@ -51,12 +52,12 @@ const (
 
 // problemOf says what an error is to the caller. What is not known may have statements of the server's in it: the log has that.
 func problemOf(err error) problem {
-	kind := ops.KindOf(err)
-	p := problem{Type: blank, Title: kind.Title, Status: kind.Status, Detail: kind.Detail}
-	if kind.Name != "" {
-		p.Type = urn + kind.Name
+	is := kind.Of(err)
+	p := problem{Type: blank, Title: is.Title, Status: is.Status, Detail: is.Detail}
+	if is.Name != "" {
+		p.Type = urn + is.Name
 	}
-	if kind.Again {
+	if is.Again {
 		p.retryAfter = time.Second
 	}
 	return p

@@ -9,7 +9,7 @@ import (
 
 	"prescient/prescient/ops"
 	"prescient/prescient/page/internal/front"
-	"prescient/prescient/page/internal/now"
+	"prescient/prescient/page/internal/slot"
 )
 
 // ErrNobody is returned by Options.Who where a request does not say who sent it.
@@ -47,5 +47,5 @@ func New(o *ops.Ops, options Options) (http.Handler, error) {
 
 // groups are the views and deeds, in the order of the navigation.
 func groups() []front.Group {
-	return []front.Group{now.Group()}
+	return []front.Group{slot.Group()}
 }

@@ -52,7 +52,7 @@ type Done struct {
 // The names of values that all deeds have, and of those that say what was done.
 const (
 	keyName, reasonName = "_key", "_reason"
-	didName, countName  = "did", "count"
+	didName, countName  = "_did", "_count"
 )
 
 // longestForm is how long the form of a deed may be.
@@ -131,11 +131,11 @@ func (f *Front) do(d Deed, t *template.Template) func(w http.ResponseWriter, r *
 		f.away.note(err)
 		f.shared.forget()
 		if err != nil {
-			kind := f.kindOf(err)
-			if kind.Status >= http.StatusInternalServerError || kind.Status == http.StatusForbidden || kind.Status == http.StatusNotFound {
+			is := kindOf(err)
+			if is.Status >= http.StatusInternalServerError || is.Status == http.StatusForbidden || is.Status == http.StatusNotFound {
 				return err
 			}
-			return f.ask(w, r, by, d, t, values, kind.Status, kind.Detail)
+			return f.ask(w, r, by, d, t, values, is.Status, is.Detail)
 		}
 		query := append(append([]string{}, done.Query...), didName, d.Path, countName, strconv.Itoa(done.Count))
 		http.Redirect(w, r, f.Path(done.Path, query...), http.StatusSeeOther)

@@ -58,7 +58,7 @@ type Front struct {
 	ops    *ops.Ops
 	o      Options
 	mux    *http.ServeMux
-	shared *shared
+	shared *shared[built]
 	places chan struct{}
 	away   *away
 	common *template.Template
@@ -83,7 +83,7 @@ func New(o *ops.Ops, options Options, groups ...Group) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Front{Site: site, ops: o, o: options, mux: http.NewServeMux(), shared: newShared(options.Now), places: make(chan struct{}, options.Concurrent),
+	f := &Front{Site: site, ops: o, o: options, mux: http.NewServeMux(), shared: newShared(options.Now, func(b built) int { return len(b.body) }), places: make(chan struct{}, options.Concurrent),
 		away: &away{now: options.Now}, says: make(map[string]func(int) string)}
 	if f.common, err = site.Parse(templates, "templates/*.html"); err != nil {
 		return nil, err

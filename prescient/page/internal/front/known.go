@@ -3,13 +3,11 @@ package front
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"runtime/debug"
 	"sync"
 	"time"
 
-	"prescient/prescient/ops"
+	"prescient/prescient/ops/kind"
 	"prescient/prescient/page/internal/look"
 )
 
@@ -18,7 +16,6 @@ var (
 	errNoView = errors.New("there is no such page")
 	errForm   = errors.New("no form")
 	errBusy   = errors.New("busy")
-	errPanic  = errors.New("panic")
 )
 
 // known hands a request on with who sent it, and says what went wrong.
@@ -26,12 +23,11 @@ func (f *Front) known(next func(w http.ResponseWriter, r *http.Request, by User)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerWithin)) // where the server lets it
 		var by User
-		_, err := guarded(r.Context(), func(context.Context) (built, error) {
-			var err error
+		_, err := guarded(r.Context(), func(context.Context) (_ struct{}, err error) {
 			if by, err = f.o.Who(r); err != nil {
-				return built{}, err
+				return struct{}{}, err
 			}
-			return built{}, next(w, r, by)
+			return struct{}{}, next(w, r, by)
 		})
 		if err != nil {
 			f.wrong(w, r, by, err)
@@ -39,31 +35,19 @@ func (f *Front) known(next func(w http.ResponseWriter, r *http.Request, by User)
 	})
 }
 
-// guarded makes an error of a panic: one in a view is not to end a process that has other work, too.
-func guarded(ctx context.Context, do func(ctx context.Context) (built, error)) (is built, err error) {
-	defer func() {
-		if p := recover(); p == http.ErrAbortHandler {
-			panic(p)
-		} else if p != nil {
-			err = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack())
-		}
-	}()
-	return do(ctx)
-}
-
-// kindOf is ops.KindOf, for errors of the page too.
-func (f *Front) kindOf(err error) ops.Kind {
+// kindOf is kind.Of, for errors of the page too.
+func kindOf(err error) kind.Kind {
 	switch {
 	case errors.Is(err, errNoView):
-		return ops.Kind{Title: "There is no such page", Detail: "Nothing is at this address.", Status: http.StatusNotFound}
+		return kind.Kind{Title: "There is no such page", Detail: "Nothing is at this address.", Status: http.StatusNotFound}
 	case errors.Is(err, errForm):
-		return ops.Kind{Title: "The form cannot be read", Detail: "It may be too long.", Status: http.StatusBadRequest}
+		return kind.Kind{Title: "The form cannot be read", Detail: "It may be too long.", Status: http.StatusBadRequest}
 	case errors.Is(err, errBusy):
-		return ops.Kind{Title: "Busy", Detail: "As many pages as are made at a time are under way.", Status: http.StatusServiceUnavailable, Again: true}
+		return kind.Kind{Title: "Busy", Detail: "As many pages as are made at a time are under way.", Status: http.StatusServiceUnavailable, Again: true}
 	case errors.Is(err, ErrNobody):
-		return ops.Kind{Title: "Nobody is logged in", Detail: "This page is for those who are.", Status: http.StatusUnauthorized}
+		return kind.Kind{Title: "Nobody is logged in", Detail: "This page is for those who are.", Status: http.StatusUnauthorized}
 	}
-	return ops.KindOf(err)
+	return kind.Of(err)
 }
 
 // lookAgain is how often a browser looks again where that may help.
@@ -71,23 +55,23 @@ const lookAgain = 5 * time.Second
 
 // wrong answers what went wrong.
 func (f *Front) wrong(w http.ResponseWriter, r *http.Request, by User, err error) {
-	kind := f.kindOf(err)
-	if kind.Status == http.StatusUnauthorized && f.o.Login != "" && (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.Header.Get("Prescient-Refresh") == "" {
+	is := kindOf(err)
+	if is.Status == http.StatusUnauthorized && f.o.Login != "" && (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.Header.Get("Prescient-Refresh") == "" {
 		http.Redirect(w, r, f.Path(f.o.Login, "next", f.Path(r.URL.Path)+queryOf(r)), http.StatusSeeOther)
 		return
 	}
-	t := look.Trouble{Status: kind.Status, Title: kind.Title, Text: kind.Detail, User: by.Name, Role: string(by.Role), Now: f.o.Now()}
-	if kind.Again {
+	t := look.Trouble{Status: is.Status, Title: is.Title, Text: is.Detail, User: by.Name, Role: string(by.Role), Now: f.o.Now()}
+	if is.Again {
 		t.Again = lookAgain
 	}
 	switch {
-	case kind.Away:
+	case is.Away:
 		t.Status, t.Title, t.Since = http.StatusServiceUnavailable, "The database is away", f.away.since()
 		t.Do = "Checks are pending in the database, and are served when it is back."
-	case kind.Status == http.StatusForbidden:
+	case is.Status == http.StatusForbidden:
 		t.Title, t.Do = "Not allowed", "Ask somebody with that role, or an admin for it."
 	}
-	if kind.Status >= http.StatusInternalServerError && !errors.Is(err, errBusy) {
+	if is.Status >= http.StatusInternalServerError && !errors.Is(err, errBusy) {
 		f.o.Log.Error().Err(err).Str("path", r.URL.Path).Msg("a page failed")
 	}
 	f.Wrong(w, r, t)
@@ -114,7 +98,7 @@ func (a *away) note(err error) {
 	switch {
 	case err == nil:
 		a.at = time.Time{}
-	case a.at.IsZero() && ops.KindOf(err).Away:
+	case a.at.IsZero() && kind.Of(err).Away:
 		a.at = a.now()
 	}
 }

@@ -1,15 +1,12 @@
-package now
+package slot
 
 import (
 	"context"
-	"embed"
-	"errors"
 	"fmt"
 	"html/template"
 	"strings"
 	"time"
 
-	"prescient/prescient/forecast"
 	"prescient/prescient/ops"
 	"prescient/prescient/page/internal/chart"
 	"prescient/prescient/page/internal/front"
@@ -17,30 +14,20 @@ import (
 	"prescient/prescient/status"
 )
 
-//go:embed templates/*.html
-var templates embed.FS
-
-// Group has the view.
-func Group() front.Group {
-	return front.Group{Templates: templates, Views: []front.View{{Path: "/", Title: "Now", Nav: "Now", Role: ops.Viewer, Template: "now", Show: show}}}
-}
-
 const (
 	// The chart has as many slots, and hours, before and after now, whichever is less.
 	mostSlots = 48
 	mostHours = 6 * time.Hour
-	// ledgerRead is how many rows of the ledger are read.
-	ledgerRead = 1000
 	// whileUnderWay is how often it is worth looking while something is under way.
 	whileUnderWay = 5 * time.Second
 )
 
 // seen is what the template gets.
-type seen struct {
+type nowSeen struct {
 	status.Report
 	Sections []section
 	UnderWay []underWay
-	Slots    []slot
+	Slots    []around
 	Chart    template.HTML
 	Holes    int
 	// NoForecast says that none was made yet.
@@ -56,16 +43,19 @@ type section struct {
 
 var titles = map[status.Section]string{status.Works: "Who works", status.Late: "What is late", status.Fails: "What fails", status.Waits: "What waits", status.Next: "What comes next"}
 
-func show(ctx context.Context, a front.Asked) (front.Shown, error) {
+func showNow(ctx context.Context, a front.Asked) (front.Shown, error) {
 	report, err := ops.Status.Do(ctx, a.Ops, a.By, struct{}{})
 	if err != nil {
 		return front.Shown{}, err
 	}
-	s, made, err := spanOf(ctx, a, report)
+	n := max(4, min(mostSlots, int(mostHours/report.Resolution)))
+	current := report.At.UTC().Truncate(report.Resolution) // which divides the day
+	s := span{now: report.At, resolution: report.Resolution, first: current.Add(-time.Duration(n) * report.Resolution), last: current.Add(time.Duration(n) * report.Resolution)}
+	made, err := s.read(ctx, a)
 	if err != nil {
 		return front.Shown{}, err
 	}
-	is := seen{Report: report, UnderWay: s.underWay(), Slots: s.around(), NoForecast: !made}
+	is := nowSeen{Report: report, UnderWay: s.underWay(), Slots: s.slots(), NoForecast: !made}
 	for _, one := range status.Sections {
 		is.Sections = append(is.Sections, section{one, titles[one], report.Of(one)})
 	}
@@ -84,32 +74,8 @@ func show(ctx context.Context, a front.Asked) (front.Shown, error) {
 	return front.Shown{Data: is, Again: again}, nil
 }
 
-// spanOf reads what the slots around now are made of; made says whether there is a forecast.
-func spanOf(ctx context.Context, a front.Asked, report status.Report) (s span, made bool, err error) {
-	n := min(mostSlots, int(mostHours/report.Resolution))
-	n = max(n, 4)
-	s = span{now: report.At, resolution: report.Resolution, back: n, on: n}
-	from := report.At.UTC().Truncate(report.Resolution).Add(-time.Duration(n) * report.Resolution)
-	page, err := ops.ListLedger.Do(ctx, a.Ops, a.By, ops.LedgerAsked{SlotSpan: ops.SlotSpan{From: from}, Paging: ops.Paging{Limit: ledgerRead}})
-	if err != nil {
-		return s, false, err
-	}
-	s.ledger, s.cut = page.Rows, page.Next != ""
-	older, err := ops.ListLedger.Do(ctx, a.Ops, a.By, ops.LedgerAsked{SlotSpan: ops.SlotSpan{Before: from}, Paging: ops.Paging{Limit: 1}})
-	if err != nil {
-		return s, false, err
-	}
-	s.older = len(older.Rows) > 0
-	told, err := ops.GetForecast.Do(ctx, a.Ops, a.By, ops.ForecastAsked{Brief: true})
-	if errors.Is(err, forecast.ErrNone) {
-		return s, false, nil
-	}
-	s.parts = told.Slots
-	return s, true, err
-}
-
 // drawn is the chart of the slots around now.
-func drawn(all []slot, now time.Time) chart.Bars {
+func drawn(all []around, now time.Time) chart.Bars {
 	c := chart.Bars{ID: "around", Title: "The slots around now", Now: now, Label: "15:04"}
 	var served, due int64
 	var holes []string
@@ -139,7 +105,7 @@ func drawn(all []slot, now time.Time) chart.Bars {
 }
 
 // Text says what became or becomes of a slot.
-func (s slot) Text() string {
+func (s around) Text() string {
 	at := look.Stamp(s.At) + ": "
 	switch {
 	case s.Hole:

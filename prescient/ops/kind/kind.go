@@ -1,4 +1,4 @@
-package ops
+package kind
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
 	"prescient/prescient/forecast"
+	"prescient/prescient/ops"
 	"prescient/prescient/schedule"
 	"prescient/prescient/stats"
 	"prescient/prescient/steps"
@@ -35,16 +36,16 @@ var told = []struct {
 	name   string
 	status int
 }{
-	{ErrForbidden, "ErrForbidden", http.StatusForbidden},
-	{ErrKeyUsed, "ErrKeyUsed", http.StatusUnprocessableEntity},
-	{ErrUnderWay, "ErrUnderWay", http.StatusConflict},
+	{ops.ErrForbidden, "ErrForbidden", http.StatusForbidden},
+	{ops.ErrKeyUsed, "ErrKeyUsed", http.StatusUnprocessableEntity},
+	{ops.ErrUnderWay, "ErrUnderWay", http.StatusConflict},
 	{prescient.ErrBeyondHorizon, "ErrBeyondHorizon", http.StatusUnprocessableEntity},
 	{prescient.ErrPending, "ErrPending", http.StatusConflict},
 	{prescient.ErrKeyCollision, "ErrKeyCollision", http.StatusConflict},
 	{prescient.ErrNotFound, "ErrNotFound", http.StatusNotFound},
 	{schedule.ErrNotFound, "ErrNotFound", http.StatusNotFound},
 	{steps.ErrNotFound, "ErrNotFound", http.StatusNotFound},
-	{ErrNoToken, "ErrNotFound", http.StatusNotFound},
+	{ops.ErrNoToken, "ErrNotFound", http.StatusNotFound},
 	{schedule.ErrExists, "ErrExists", http.StatusConflict},
 	{steps.ErrExists, "ErrExists", http.StatusConflict},
 	{schedule.ErrOfJob, "ErrOfJob", http.StatusConflict},
@@ -63,11 +64,11 @@ var told = []struct {
 // statusGone is what a log has for a caller that did not wait.
 const statusGone = 499
 
-// KindOf says what an error is. What it does not know is for the log of the door alone.
-func KindOf(err error) Kind {
+// Of says what an error is. What it does not know is for the log of the door alone.
+func Of(err error) Kind {
 	for _, k := range told {
 		if errors.Is(err, k.err) {
-			return Kind{Name: k.name, Title: k.err.Error(), Detail: err.Error(), Status: k.status, Again: k.status == http.StatusServiceUnavailable || errors.Is(err, ErrUnderWay)}
+			return Kind{Name: k.name, Title: k.err.Error(), Detail: err.Error(), Status: k.status, Again: k.status == http.StatusServiceUnavailable || errors.Is(err, ops.ErrUnderWay)}
 		}
 	}
 	switch {
