@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -60,11 +61,11 @@ func TestAnAgentIsDrainedAndWorksAgain(t *testing.T) {
 		for _, name := range writable()[:3] {
 			for _, deed := range []string{"/agents/drain", "/agents/undrain"} {
 				r.look(ops.Viewer, deed, "name", name).wants(t, 403, "needs the role operator")
-				r.sends(ops.Viewer, deed, map[string]string{"name": name}).wants(t, 403)
+				r.sends(ops.Viewer, "/p"+deed+"?name="+url.QueryEscape(name), nil).wants(t, 403)
 				asked := r.look(ops.Operator, deed, "name", name).wants(t, 200, "1 agent of the name", "This is <strong><bdi>shop &lt;test&gt;").harmless(t)
-				form := asked.inputs(t)
+				action, form := asked.form(t)
 				form["_reason"] = "a new kernel"
-				done := r.sends(ops.Operator, deed, form)
+				done := r.sends(ops.Operator, action, form)
 				if to := done.Header.Get("Location"); done.Code != 303 || !strings.HasPrefix(to, "/p/agents?") {
 					t.Fatalf("%d %s %s", done.Code, to, done.Body)
 				}
@@ -74,7 +75,7 @@ func TestAnAgentIsDrainedAndWorksAgain(t *testing.T) {
 				} else {
 					said.wants(t, 200, "1 agent works again").lacks(t, "to drain, as").harmless(t)
 				}
-				again := r.get(ops.Operator, r.sends(ops.Operator, deed, form).Header.Get("Location")) // the same form once more does nothing more
+				again := r.get(ops.Operator, r.sends(ops.Operator, action, form).Header.Get("Location")) // the same form once more does nothing more
 				again.wants(t, 200, "1 agent ")
 			}
 		}
@@ -85,7 +86,7 @@ func TestAnAgentIsDrainedAndWorksAgain(t *testing.T) {
 		}
 		for _, deed := range []string{"/agents/drain", "/agents/undrain"} {
 			r.look(ops.Operator, deed, "name", "<b>none").wants(t, 404, "&lt;b&gt;none").lacks(t, "<b>")
-			r.sends(ops.Operator, deed, map[string]string{"name": "none"}).wants(t, 404)
+			r.sends(ops.Operator, "/p"+deed+"?name=none", nil).wants(t, 404)
 			r.look(ops.Operator, deed).wants(t, 404)
 		}
 	})

@@ -8,8 +8,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/prescient/ops"
-	"prescient/prescient/page/internal/check"
 	"prescient/prescient/page/internal/agents"
+	"prescient/prescient/page/internal/check"
 	"prescient/prescient/page/internal/front"
 	"prescient/prescient/page/internal/health"
 	"prescient/prescient/page/internal/slot"
