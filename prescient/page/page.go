@@ -10,6 +10,7 @@ import (
 	"prescient/prescient/ops"
 	"prescient/prescient/page/internal/agents"
 	"prescient/prescient/page/internal/check"
+	"prescient/prescient/page/internal/execs"
 	"prescient/prescient/page/internal/front"
 	"prescient/prescient/page/internal/health"
 	"prescient/prescient/page/internal/slot"
@@ -53,6 +54,7 @@ func groups() []front.Group {
 	return []front.Group{
 		slot.Group(),
 		check.Group(),
+		execs.Group(),
 		agents.Group(),
 		health.Group(),
 	}
