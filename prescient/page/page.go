@@ -9,7 +9,9 @@ import (
 
 	"prescient/prescient/ops"
 	"prescient/prescient/page/internal/agents"
+	"prescient/prescient/page/internal/changes"
 	"prescient/prescient/page/internal/check"
+	"prescient/prescient/page/internal/events"
 	"prescient/prescient/page/internal/execs"
 	"prescient/prescient/page/internal/front"
 	"prescient/prescient/page/internal/health"
@@ -56,6 +58,8 @@ func groups() []front.Group {
 		check.Group(),
 		execs.Group(),
 		agents.Group(),
+		events.Group(),
+		changes.Group(),
 		health.Group(),
 	}
 }
