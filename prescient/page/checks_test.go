@@ -12,45 +12,36 @@ import (
 	"prescient/prescient/ops"
 )
 
-func TestTheLifeOfAnEntityIsOnOnePage(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
-		r.worked()
-		r.serveAt(rig.At("13:40"))
-		for _, role := range ops.Roles {
-			for _, key := range hostile {
-				got := r.look(role, "/find", "entity", "order/"+key).wants(t, 200, "1 check is pending, 1 ended, 1 of them without success", "At 2026-11-20 15:15:00 UTC (in 1 h 35 min) it is put off, unless a worker knows later by then", "failed").harmless(t)
-				deed := "/p/checks/cancel?entity=order%2F"
-				if sees := role.May(ops.Operator); strings.Contains(got.Body, "&#34;secret&#34;: 1") != sees || strings.Contains(got.Body, deed) != sees {
-					t.Errorf("%s: %s", role, got.Body)
-				}
+func lives(t *testing.T, r *testRig) {
+	for _, role := range ops.Roles {
+		for _, key := range hostile {
+			got := r.look(role, "/find", "entity", "order/"+key).wants(t, 200, "1 check is pending, 1 ended, 1 of them without success", "At 2026-11-20 15:15:00 UTC (in 1 h 35 min) it is put off, unless a worker knows later by then", "failed").harmless(t)
+			deed := "/p/checks/cancel?entity=order%2F"
+			if sees := role.May(ops.Operator); strings.Contains(got.Body, "&#34;secret&#34;: 1") != sees || strings.Contains(got.Body, deed) != sees {
+				t.Errorf("%s: %s", role, got.Body)
 			}
-			r.look(role, "/find", "entity", "order/none").wants(t, 200, "Nothing is known of it")
-			r.look(role, "/find", "entity", "order").wants(t, 200, "is a kind of entity", "/p/pending?entity=order")
-			r.look(role, "/find").wants(t, 200, "An entity is what")
-			r.look(role, "/find", "entity", "or der/42").wants(t, 422, "only letters")
 		}
-	})
+		r.look(role, "/find", "entity", "order/none").wants(t, 200, "Nothing is known of it")
+		r.look(role, "/find", "entity", "order").wants(t, 200, "is a kind of entity", "/p/pending?entity=order")
+		r.look(role, "/find").wants(t, 200, "An entity is what")
+		r.look(role, "/find", "entity", "or der/42").wants(t, 422, "only letters")
+	}
 }
 
-func TestListsOfChecksAreNarrowedAndGoOn(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
-		r.worked()
-		r.ManyDue(rig.At("16:00"), "many", 1000, 1150)
-		r.serveAt(rig.At("13:40"))
-		for _, role := range ops.Roles {
-			r.look(role, "/pending", "job_exec", "later", "slot", "2026-11-20T15:15").wants(t, 200, "<bdi>later</bdi>").harmless(t).lacks(t, "many", "secret", "Next page")
-			first := r.look(role, "/pending", "job_exec", "many").wants(t, 200, "Next page").lacks(t, "<bdi>later")
-			_, next, _ := strings.Cut(first.Body, `rel="next" href="`)
-			next, _, _ = strings.Cut(next, `"`)
-			r.get(role, html.UnescapeString(next)).wants(t, 200, "<bdi>many</bdi>").lacks(t, "Next page")
-			r.look(role, "/ends").wants(t, 200, "beside the same time a week before", "The commonest reasons", "refused: ", "&lt;b&gt;").harmless(t).lacks(t, "secret")
-			r.look(role, "/ends", "outcome", "failed", "reason", "<script>").wants(t, 200, "refused: &lt;script&gt;").harmless(t)
-			r.look(role, "/ends", "outcome", "done").wants(t, 200, "None was found.")
-			r.look(role, "/ends", "reason", "no such text").wants(t, 200, "None was found.")
-		}
-		r.look(ops.Viewer, "/ends", "outcome", "x").wants(t, 422, "are allowed")
-		r.look(ops.Viewer, "/pending", "after", "x").wants(t, 422, "is no cursor")
-	})
+func lists(t *testing.T, r *testRig) {
+	for _, role := range ops.Roles {
+		r.look(role, "/pending", "job_exec", "later", "slot", "2026-11-20T15:15").wants(t, 200, "<bdi>later</bdi>").harmless(t).lacks(t, "many", "secret", "Next page")
+		first := r.look(role, "/pending", "job_exec", "many").wants(t, 200, "Next page").lacks(t, "<bdi>later")
+		_, next, _ := strings.Cut(first.Body, `rel="next" href="`)
+		next, _, _ = strings.Cut(next, `"`)
+		r.get(role, html.UnescapeString(next)).wants(t, 200, "<bdi>many</bdi>").lacks(t, "Next page")
+		r.look(role, "/ends").wants(t, 200, "beside the same time a week before", "The commonest reasons", "refused: ", "&lt;b&gt;").harmless(t).lacks(t, "secret")
+		r.look(role, "/ends", "outcome", "failed", "reason", "<script>").wants(t, 200, "refused: &lt;script&gt;").harmless(t)
+		r.look(role, "/ends", "outcome", "done").wants(t, 200, "None was found.")
+		r.look(role, "/ends", "reason", "no such text").wants(t, 200, "None was found.")
+	}
+	r.look(ops.Viewer, "/ends", "outcome", "x").wants(t, 422, "are allowed")
+	r.look(ops.Viewer, "/pending", "after", "x").wants(t, 422, "is no cursor")
 }
 
 func TestACheckIsCancelledAndMovedAfterAQuestion(t *testing.T) {
