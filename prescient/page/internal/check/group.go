@@ -26,6 +26,3 @@ func Group() front.Group {
 				Said: func(int) string { return "The check was moved." }},
 		}}
 }
-
-// rowsShown is how many rows a list has.
-const rowsShown = 100

@@ -9,6 +9,9 @@ import (
 	"prescient/prescient/page/internal/front"
 )
 
+// rowsShown is how many rows a list has.
+const rowsShown = 100
+
 // filter is what a list is narrowed by, for its form.
 type filter struct {
 	Entity, JobExec, Outcome, Reason string
