@@ -1,32 +1,22 @@
 package api
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
-	"io"
 	"net/http"
-	"strconv"
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/stream"
 )
 
 const (
 	// exportsAtATime is how many exports are under way, and exportsEach how many of a caller; more are answered 503 and 429.
 	exportsAtATime = 4
 	exportsEach    = 2
-	// exportPart is how much is written at a time, and partWithin how long a reader may take for it.
-	exportPart = 64 << 10
-	partWithin = 30 * time.Second
-	// exportWithin is how long all of an export may take; then it is cut off. The last row has the cursor to go on from.
-	exportWithin = time.Hour
-	// rowsTrailer is the trailer of an export that is whole.
-	rowsTrailer = "Prescient-Rows"
 )
 
 const exportText = `The answer is a stream, which is read as it is taken: each row is as it was when its part was read. A reader that takes nothing for 30 seconds is cut off.
@@ -41,7 +31,7 @@ func export[In exportAsked, Row interface{ Cursor() string }](a *server, op ops.
 	o := operation(op.Info, http.MethodGet)
 	o.Description += " " + exportText
 	o.Responses = map[string]*huma.Response{"200": {Description: "The rows.", Content: map[string]*huma.MediaType{
-		"application/jsonl": {Schema: a.api.OpenAPI().Components.Schemas.Schema(rowType[Row](), true, "")}, "text/csv": {Schema: &huma.Schema{Type: "string"}}}}}
+		"application/jsonl": {Schema: a.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Row](), true, "")}, "text/csv": {Schema: &huma.Schema{Type: "string"}}}}}
 	huma.Register(a.api, o, func(ctx context.Context, in *In) (*huma.StreamResponse, error) {
 		by := callerOf(ctx)
 		leave, own := a.exports.take(by)
@@ -60,74 +50,10 @@ func export[In exportAsked, Row interface{ Cursor() string }](a *server, op ops.
 		return &huma.StreamResponse{Body: func(c huma.Context) {
 			defer leave()
 			_, w := humago.Unwrap(c)
-			if err := stream(ctx, w, op.ID, (*in).As(), chunks); err != nil {
+			if err := stream.Write(ctx, w, op.ID, (*in).As(), chunks, func(err error) any { return map[string]problem{"problem": problemOf(err)} }); err != nil {
 				a.o.Log.Warn().Err(err).Str("operation", op.ID).Msg("an export was cut off")
 				panic(http.ErrAbortHandler) // the body has no end then
 			}
 		}}, nil
 	})
-}
-
-// patient is a writer whose reader has some time for each part.
-type patient struct{ http.ResponseWriter }
-
-func (p patient) Write(b []byte) (int, error) {
-	rc := http.NewResponseController(p.ResponseWriter)
-	_ = rc.SetWriteDeadline(time.Now().Add(partWithin)) // where the server lets it
-	n, err := p.ResponseWriter.Write(b)
-	_ = rc.SetWriteDeadline(time.Now().Add(answerWithin)) // until the next part: over HTTP/2 a deadline that passes ends the stream
-	return n, err
-}
-
-// stream writes chunks until there are no more, or nobody takes them.
-func stream[Row any](ctx context.Context, w http.ResponseWriter, id string, as ops.Format, chunks *ops.Chunks[Row]) error {
-	out := bufio.NewWriterSize(patient{w}, exportPart)
-	kind, rows := "application/jsonl", rowWriter[Row](&jsonLines[Row]{json.NewEncoder(out)})
-	if as == ops.CSV {
-		kind, rows = "text/csv; charset=utf-8; header=present", newCSVLines[Row](out)
-	}
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Content-Disposition", `attachment; filename="`+id+"."+string(as)+`"`)
-	w.Header().Set("Trailer", rowsTrailer)
-	ctx, cancel := context.WithTimeout(ctx, exportWithin)
-	defer cancel()
-	n := 0
-	for {
-		chunk, err := chunks.Next(ctx)
-		for i := range chunk {
-			if err := rows.write(&chunk[i]); err != nil {
-				return err
-			}
-		}
-		n += len(chunk)
-		switch {
-		case errors.Is(err, io.EOF):
-			if err := errors.Join(rows.end(nil), out.Flush()); err != nil {
-				return err
-			}
-			w.Header().Set(rowsTrailer, strconv.Itoa(n))
-			return nil
-		case err != nil:
-			p := problemOf(err)
-			return errors.Join(err, rows.end(&p), out.Flush(), http.NewResponseController(w).Flush())
-		}
-	}
-}
-
-// rowWriter writes rows of a format, and at the end a problem, if there is one and the format has a place for it.
-type rowWriter[Row any] interface {
-	write(row *Row) error
-	end(p *problem) error
-}
-
-// jsonLines writes a line of JSON a row.
-type jsonLines[Row any] struct{ *json.Encoder }
-
-func (j *jsonLines[Row]) write(row *Row) error { return j.Encode(row) }
-
-func (j *jsonLines[Row]) end(p *problem) error {
-	if p == nil {
-		return nil
-	}
-	return j.Encode(map[string]*problem{"problem": p})
 }

@@ -60,9 +60,11 @@ type Front struct {
 	mux    *http.ServeMux
 	shared *shared[built]
 	places chan struct{}
-	away   *away
-	common *template.Template
-	says   map[string]func(count int) string
+	// downloads are places for those.
+	downloads chan struct{}
+	away      *away
+	common    *template.Template
+	says      map[string]func(count int) string
 }
 
 //go:embed templates/*.html
@@ -84,7 +86,7 @@ func New(o *ops.Ops, options Options, groups ...Group) (http.Handler, error) {
 		return nil, err
 	}
 	f := &Front{Site: site, ops: o, o: options, mux: http.NewServeMux(), shared: newShared(options.Now, func(b built) int { return len(b.body) }), places: make(chan struct{}, options.Concurrent),
-		away: &away{now: options.Now}, says: make(map[string]func(int) string)}
+		downloads: make(chan struct{}, downloadsAtATime), away: &away{now: options.Now}, says: make(map[string]func(int) string)}
 	if f.common, err = site.Parse(templates, "templates/*.html"); err != nil {
 		return nil, err
 	}
@@ -142,6 +144,9 @@ func (f *Front) add(g Group) error {
 		f.mux.Handle("GET "+d.Path, f.known(f.confirm(d, t)))
 		f.mux.Handle("POST "+d.Path, f.known(f.do(d, t)))
 		f.says[d.Path] = d.Said
+	}
+	for _, d := range g.Downloads {
+		f.mux.Handle("GET "+d.Path, f.known(f.download(d)))
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 type Group struct {
 	Views     []View
 	Deeds     []Deed
+	Downloads []Download
 	Templates fs.FS // templates/*.html
 }
 

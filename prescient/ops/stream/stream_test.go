@@ -1,4 +1,4 @@
-package api
+package stream
 
 import (
 	"net/http/httptest"
@@ -28,7 +28,7 @@ func TestAReaderHasSomeTimeForEachPart(t *testing.T) {
 	near := func(at time.Time, d time.Duration) bool {
 		return time.Until(at) <= d && time.Until(at) > d-10*time.Second
 	}
-	if len(to.until) != 4 || !near(to.until[0], partWithin) || !near(to.until[1], answerWithin) || !near(to.until[2], partWithin) || to.Body.String() != "xx" {
+	if len(to.until) != 4 || !near(to.until[0], partWithin) || !near(to.until[1], AnswerWithin) || !near(to.until[2], partWithin) || to.Body.String() != "xx" {
 		t.Errorf("%v, %q", to.until, to.Body)
 	}
 }
