@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -113,13 +114,18 @@ func problemOf(err error) problem {
 	return problem{Type: blank, Title: "Internal error", Status: http.StatusInternalServerError, Detail: "the log of the server has the reason"}
 }
 
-// problems are the states that an operation may answer, beside that of success.
-func problems(info ops.Info) []int {
-	all := []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
-	if info.Deed {
-		all = append(all, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+// problemTypes are the types that a problem may have, and their names.
+func problemTypes() (types []any, names []string) {
+	names = []string{"ErrUnauthorized"}
+	for _, k := range sentinels {
+		names = append(names, k.name)
 	}
-	return all
+	slices.Sort(names)
+	names = slices.Compact(names)
+	for _, name := range names {
+		types = append(types, urn+name)
+	}
+	return append(types, blank), append(names, "Other")
 }
 
 // named makes a problem of what huma itself refuses.
