@@ -3,7 +3,6 @@ package api
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -65,8 +64,7 @@ func problemOf(err error) problem {
 
 // problemTypes are the types that a problem may have, and their names.
 func problemTypes() (types []any, names []string) {
-	names = append(kind.Names(), "ErrUnauthorized")
-	slices.Sort(names)
+	names = kind.Names()
 	for _, name := range names {
 		types = append(types, urn+name)
 	}

@@ -38,6 +38,7 @@ var told = []struct {
 	status int
 }{
 	{ops.ErrForbidden, "ErrForbidden", http.StatusForbidden},
+	{ops.ErrUnauthorized, "ErrUnauthorized", http.StatusUnauthorized}, // in the middle of an export
 	{ops.ErrKeyUsed, "ErrKeyUsed", http.StatusUnprocessableEntity},
 	{ops.ErrUnderWay, "ErrUnderWay", http.StatusConflict},
 	{prescient.ErrBeyondHorizon, "ErrBeyondHorizon", http.StatusUnprocessableEntity},
