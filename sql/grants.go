@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -134,18 +135,37 @@ func (a Account) Name() string { return "'" + a.User + "'@'" + cmp.Or(a.Host, "%
 
 var rightsLine = regexp.MustCompile(`(?m)^GRANT (.+) ON (?:PROCEDURE )?\{database\}\.\{(\w+)\}`)
 
-// Rights returns what a role has in a dialect on each table, view and procedure, by its name without the prefix. The owner
-// has all.
+// Rights returns what a role has in a dialect on each table, view and procedure, by its name without the prefix; that is not to be changed.
+// The owner has all.
 func Rights(role string, dialect Dialect) (rights map[string]string, all bool) {
-	rights = make(map[string]string)
+	if !slices.Contains(Roles(), role) {
+		return nil, false
+	}
+	if dialect != Plain {
+		dialect = Full
+	}
+	read, _ := rightsRead.LoadOrStore(ofRole{role, dialect}, sync.OnceValue(func() map[string]string { return readRights(role, dialect) }))
+	return read.(func() map[string]string)(), role == "owner"
+}
+
+// rightsRead has the rights of each role: the doctor asks for them some hundred times in one look.
+var rightsRead sync.Map
+
+type ofRole struct {
+	role    string
+	dialect Dialect
+}
+
+func readRights(role string, dialect Dialect) map[string]string {
+	rights := make(map[string]string)
 	_, text, err := readGrants(role, dialect)
 	if err != nil {
-		return rights, false
+		return rights
 	}
 	for _, found := range rightsLine.FindAllStringSubmatch(text, -1) {
 		rights[found[2]] = found[1]
 	}
-	return rights, role == "owner"
+	return rights
 }
 
 // RolesWith returns the roles that have a right, such as UPDATE, on a table, view or procedure, which is named without the prefix; with a
