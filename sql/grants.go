@@ -36,9 +36,6 @@ type Account struct {
 	Server Server
 }
 
-// object is what a grant is on, without the prefix.
-var object = regexp.MustCompile(`\.\{(\w+)\}`)
-
 // What may be in an account: nothing that would have to be escaped, under whatever sql_mode the text is run.
 var (
 	userPattern = regexp.MustCompile(`^[A-Za-z0-9_.$@+-]{1,32}$`)
@@ -48,14 +45,15 @@ var (
 // readGrants returns the comment and the grants of a role, with words in braces for the names.
 func readGrants(role string, dialect Dialect) (comment, grants string, err error) {
 	text, err := dialect.Read(grantFiles, "grants/"+role+".sql")
+	var above, below strings.Builder
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "--") {
-			comment += line
+			above.WriteString(line)
 		} else {
-			grants += line
+			below.WriteString(line)
 		}
 	}
-	return comment, writtenColumns(dialect).Replace(grants), err
+	return above.String(), writtenColumns(dialect).Replace(below.String()), err
 }
 
 // writtenColumns puts the columns that roles write of checks and of audit entries in the place of the words for them. In Plain those are more:
@@ -100,7 +98,11 @@ func Grants(role string, a Account) (comment string, statements []string, err er
 		return "", nil, err
 	}
 	for line := range strings.Lines(text) {
-		statement := object.ReplaceAllString(strings.TrimSuffix(line, ";\n"), "."+quoteName(a.Prefix+"$1"))
+		statement := strings.TrimSuffix(line, ";\n")
+		if before, after, is := strings.Cut(statement, ".{"); is { // what it is on
+			name, rest, _ := strings.Cut(after, "}")
+			statement = before + "." + quoteName(a.Prefix+name) + rest
+		}
 		if a.Server == TiDB {
 			statement = columnRights.ReplaceAllString(statement, "$1")
 		}
