@@ -25,10 +25,41 @@ const (
 	rowsTrailer = "Prescient-Rows"
 )
 
-// patient is a writer whose reader has some time for each part.
-type patient struct{ http.ResponseWriter }
+// Export is what is written.
+type Export[Row any] struct {
+	// ID and As name the file.
+	ID string
+	As ops.Format
+	// Next returns the next rows, as Chunks do.
+	Next func(context.Context) ([]Row, error)
+	// Still fails where the reader may not have more; it is called often.
+	Still func() error
+	// Problem makes the last line of JSON lines of an error.
+	Problem func(error) any
+}
+
+// Every calls look where it was not called for so long, and returns what it says.
+func Every(often time.Duration, now func() time.Time, look func() error) func() error {
+	last := now()
+	return func() error {
+		if now().Sub(last) < often {
+			return nil
+		}
+		last = now()
+		return look()
+	}
+}
+
+// patient is a writer whose reader has some time for each part, as long as the reader may have it.
+type patient struct {
+	http.ResponseWriter
+	still func() error
+}
 
 func (p patient) Write(b []byte) (int, error) {
+	if err := p.still(); err != nil {
+		return 0, err
+	}
 	rc := http.NewResponseController(p.ResponseWriter)
 	_ = rc.SetWriteDeadline(time.Now().Add(partWithin)) // where the server lets it
 	n, err := p.ResponseWriter.Write(b)
@@ -36,22 +67,24 @@ func (p patient) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Write writes chunks until there are no more, or nobody takes them; id and as name the file. After an error the answer is to be cut off, as its reader would
-// take it for whole; problem makes the last line of JSON lines of it.
-func Write[Row any](ctx context.Context, w http.ResponseWriter, id string, as ops.Format, chunks *ops.Chunks[Row], problem func(error) any) error {
-	out := bufio.NewWriterSize(patient{w}, exportPart)
+// Write writes rows until there are no more, or nobody takes them. After an error the answer is to be cut off, as its reader would take it for whole.
+func Write[Row any](ctx context.Context, w http.ResponseWriter, e Export[Row]) error {
+	out := bufio.NewWriterSize(patient{w, e.Still}, exportPart)
 	kind, rows := "application/jsonl", rowWriter[Row](&jsonLines[Row]{json.NewEncoder(out)})
-	if as == ops.CSV {
+	if e.As == ops.CSV {
 		kind, rows = "text/csv; charset=utf-8; header=present", newCSVLines[Row](out)
 	}
 	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Content-Disposition", `attachment; filename="`+id+"."+string(as)+`"`)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+e.ID+"."+string(e.As)+`"`)
 	w.Header().Set("Trailer", rowsTrailer)
 	ctx, cancel := context.WithTimeout(ctx, exportWithin)
 	defer cancel()
 	n := 0
 	for {
-		chunk, err := chunks.Next(ctx)
+		chunk, err := e.Next(ctx)
+		if lost := e.Still(); lost != nil { // also where nothing is found for long
+			chunk, err = nil, lost
+		}
 		for i := range chunk {
 			if err := rows.write(&chunk[i]); err != nil {
 				return err
@@ -66,7 +99,7 @@ func Write[Row any](ctx context.Context, w http.ResponseWriter, id string, as op
 			w.Header().Set(rowsTrailer, strconv.Itoa(n))
 			return nil
 		case err != nil:
-			return errors.Join(err, rows.end(problem(err)), out.Flush(), http.NewResponseController(w).Flush())
+			return errors.Join(err, rows.end(e.Problem(err)), out.Flush(), http.NewResponseController(w).Flush())
 		}
 	}
 }

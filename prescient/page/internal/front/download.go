@@ -2,8 +2,10 @@ package front
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"prescient/prescient/ops"
 	"prescient/prescient/ops/stream"
@@ -13,7 +15,7 @@ import (
 type Download struct {
 	// Path below the base.
 	Path  string
-	begin func(ctx context.Context, a Asked, by ops.Caller) (func(w http.ResponseWriter) error, error)
+	begin func(ctx context.Context, a Asked, still func() error) (func(w http.ResponseWriter) error, error)
 	info  ops.Info
 }
 
@@ -22,20 +24,36 @@ type exportAsked interface{ As() ops.Format }
 
 // NewDownload makes a download of an export; asked reads what a request asks for.
 func NewDownload[In exportAsked, Row interface{ Cursor() string }](path string, e ops.Export[In, Row], asked func(a Asked) In) Download {
-	return Download{Path: path, info: e.Info, begin: func(ctx context.Context, a Asked, by ops.Caller) (func(w http.ResponseWriter) error, error) {
+	return Download{Path: path, info: e.Info, begin: func(ctx context.Context, a Asked, still func() error) (func(w http.ResponseWriter) error, error) {
 		in := asked(a)
 		if err := a.Err(); err != nil {
 			return nil, err
 		}
-		chunks, err := ops.Begin(ctx, e, a.Ops, by, in)
+		chunks, err := ops.Begin(ctx, e, a.Ops, a.By, in)
 		return func(w http.ResponseWriter) error {
-			return stream.Write(ctx, w, e.ID, in.As(), chunks, func(err error) any { return map[string]string{"problem": kindOf(err).Detail} })
+			return stream.Write(ctx, w, stream.Export[Row]{ID: e.ID, As: in.As(), Next: chunks.Next, Still: still, Problem: func(err error) any { return map[string]string{"problem": kindOf(err).Detail} }})
 		}, err
 	}}
 }
 
-// downloadsAtATime is how many downloads are under way.
-const downloadsAtATime = 4
+const (
+	// downloadsAtATime is how many downloads are under way.
+	downloadsAtATime = 4
+	// stillEvery is how often it is looked whether who downloads is still let in.
+	stillEvery = 10 * time.Second
+)
+
+// stillIs fails where who sent a request is not let in any more, or is another by now. What cannot be looked up goes on.
+func (f *Front) stillIs(r *http.Request, by User) error {
+	is, err := f.o.Who(r)
+	switch {
+	case errors.Is(err, ErrNobody):
+		return err
+	case err == nil && is != by:
+		return fmt.Errorf("%w: the user is another by now", ErrNobody)
+	}
+	return nil
+}
 
 // download serves a download.
 func (f *Front) download(d Download) func(w http.ResponseWriter, r *http.Request, by User) error {
@@ -50,7 +68,8 @@ func (f *Front) download(d Download) func(w http.ResponseWriter, r *http.Request
 		default:
 			return fmt.Errorf("%w: as many downloads as there may be are under way", errBusy)
 		}
-		write, err := d.begin(r.Context(), Asked{Ops: f.ops, By: caller, Query: NewQuery(r.URL.Query()), Now: f.o.Now()}, caller)
+		write, err := d.begin(r.Context(), Asked{Ops: f.ops, By: caller, Query: NewQuery(r.URL.Query()), Now: f.o.Now()},
+			stream.Every(stillEvery, time.Now, func() error { return f.stillIs(r, by) }))
 		f.away.note(err)
 		if err != nil {
 			return err
