@@ -77,7 +77,7 @@ func (f *Front) ask(w http.ResponseWriter, r *http.Request, by User, d Deed, t *
 	if err := (ops.Info{ID: d.Title, Role: d.Role}).Allow(ops.Caller{Role: by.Role}); err != nil {
 		return err
 	}
-	leave, err := f.place(r.Context())
+	leave, err := f.places.take(r.Context(), by.Name)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (f *Front) do(d Deed, t *template.Template) func(w http.ResponseWriter, r *
 		for _, name := range d.Of {
 			values[name] = of[name]
 		}
-		leave, err := f.place(r.Context())
+		leave, err := f.places.take(r.Context(), by.Name)
 		if err != nil {
 			return err
 		}
