@@ -81,7 +81,7 @@ func allowed(info ops.Info) func(ctx huma.Context, next func(huma.Context)) {
 func described(info ops.Info) string {
 	text := fmt.Sprintf("Role: %s.", info.Role)
 	if info.Secret {
-		text += " An Idempotency-Key is refused: the answer has a secret, which is not kept."
+		text += " An Idempotency-Key is refused: there is a secret in it, which is not kept."
 	}
 	return text
 }
