@@ -111,6 +111,7 @@ var layers = []layer{
 	{"prescient/ops", append([]string{"prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/doctor", "prescient/event", "prescient/forecast", "prescient/gauges", "prescient/internal/password", "prescient/internal/token", "prescient/longrun", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps"}, vocabulary...)},
 	{"prescient/ops/door", append([]string{"prescient/internal/token", "prescient/ops"}, vocabulary...)},
 	{"prescient/api", rooms},
+	{"prescient/page/internal/look", []string{"prescient"}}, // what a page shows is for others
 	{"prescient/localserver", []string{"prescient/localserver/internal/*"}},
 	{"prescient/localserver/internal/*", nil},
 	{"prescient/localserver/servertest", []string{"prescient/localserver"}},
