@@ -112,6 +112,7 @@ var layers = []layer{
 	{"prescient/ops/door", append([]string{"prescient/internal/token", "prescient/ops"}, vocabulary...)},
 	{"prescient/api", rooms},
 	{"prescient/page/internal/look", []string{"prescient"}}, // what a page shows is for others
+	{"prescient/page/login", append([]string{"prescient/audit", "prescient/internal/password", "prescient/ops", "prescient/page/internal/look"}, vocabulary...)},
 	{"prescient/localserver", []string{"prescient/localserver/internal/*"}},
 	{"prescient/localserver/internal/*", nil},
 	{"prescient/localserver/servertest", []string{"prescient/localserver"}},

@@ -52,7 +52,8 @@ func newRig(t *testing.T, s *served.Rig, o login.Options) *testRig {
 	var err error
 	r.login, err = login.New(t.Context(), r.As("serve-door", time.Time{}), o)
 	r.Must(err)
-	r.login.SetNow(func() time.Time { return time.Now().Add(time.Duration(r.moved.Load())) })
+	began := time.Now()
+	r.login.SetNow(func() time.Time { return began.Add(time.Duration(r.moved.Load())) })
 	handler = r.login.Handler(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		name, role, err := r.login.Who(q)
 		if err != nil {
@@ -67,7 +68,7 @@ func newRig(t *testing.T, s *served.Rig, o login.Options) *testRig {
 	return r
 }
 
-// pass moves the login's clock; not the database's.
+// pass moves the login's clock, which else stands still; not the database's.
 func (r *testRig) pass(d time.Duration) { r.moved.Add(int64(d)) }
 
 // cheap is what is kept of the password, at a cost that lets tests try it often.

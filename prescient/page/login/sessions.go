@@ -160,7 +160,7 @@ func (s *sessions) CommitCtx(ctx context.Context, token string, data []byte, end
 	b, begins := ctx.Value(beginningKey{}).(*beginning)
 	ctx, cancel := context.WithTimeout(store.Vital(ctx), lookWithin)
 	defer cancel()
-	lasts := ends.Sub(s.now()).Microseconds()
+	lasts := time.Until(ends).Microseconds() // by the clock of the manager
 	var statement string
 	var args []any
 	switch {
