@@ -16,6 +16,7 @@ import (
 	"prescient/prescient/event"
 	"prescient/prescient/gauges"
 	"prescient/prescient/internal/password"
+	"prescient/prescient/internal/recent"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/schedule"
@@ -36,6 +37,7 @@ type Ops struct {
 	audit     audit.Log
 	passwords *password.Hasher
 	seen      *seen
+	recent    recent.Answers
 	options   Options
 }
 
@@ -82,7 +84,7 @@ func Open(ctx context.Context, o Options) (*Ops, error) {
 	o.Doctor.Prefix, o.Doctor.Dialect = o.Prefix, o.Dialect
 	s, tables := schedule.New(c), c.Bulk(reserved.Bulk()).Tables()
 	made := &Ops{accounts: o.Accounts, tables: tables, client: c, schedules: s, jobs: steps.New(c, steps.Options{Guards: o.Guards}), outbox: s.Outbox(), bulk: bulk.New(c),
-		agents: agent.ControlsOn(tables), audit: audit.On(tables), passwords: password.NewHasher(), options: o}
+		agents: agent.ControlsOn(tables), audit: audit.On(tables), passwords: password.NewHasher(), recent: recent.Answers{Age: sharedFor, Most: 256}, options: o}
 	made.look()
 	return made, nil
 }

@@ -4,5 +4,5 @@ GRANT SELECT ON {database}.{slot_config} TO {account};
 GRANT SELECT, UPDATE (last_used_at) ON {database}.{api_token} TO {account};
 GRANT SELECT (token, idempotency_key, at), DELETE ON {database}.{api_key} TO {account};
 GRANT SELECT, UPDATE (password, changed_at, last_used_at) ON {database}.{web_user} TO {account};
-GRANT SELECT, INSERT, DELETE, UPDATE (data, ends_at) ON {database}.{web_session} TO {account};
+GRANT SELECT, INSERT (hash, person, role, host, data, created_at, ends_at), DELETE, UPDATE (data, ends_at) ON {database}.{web_session} TO {account};
 GRANT INSERT ({entry_columns}) ON {database}.{audit_log} TO {account};

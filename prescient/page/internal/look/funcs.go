@@ -29,8 +29,10 @@ func funcs(link func(path string, query ...string) string, asset func(name strin
 			is, err := integer(n)
 			return Counted(is, one, many), err
 		},
-		"entity": func(name, key string) string { return prescient.Entity{Name: name, Key: key}.String() },
-		"dict":   dict,
+		"entity":  func(name, key string) string { return prescient.Entity{Name: name, Key: key}.String() },
+		"dict":    dict,
+		"address": func(t time.Time) string { return t.UTC().Format(time.RFC3339) }, // as the value of a query
+		"day":     func(t time.Time) string { return t.UTC().Format(time.DateOnly) },
 	}
 }
 

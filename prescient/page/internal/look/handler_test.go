@@ -141,17 +141,17 @@ func TestAProxyIsBelievedWhereItIsOurs(t *testing.T) {
 }
 
 func TestWhatWentWrongIsSaidAndLookedAtAgain(t *testing.T) {
-	s := site(t, Options{Place: `<script>"x"`, Colour: "red", Nav: []Link{{"/slots", "Slots"}}, Account: "/account", Logout: "/logout"})
+	s := site(t, Options{Place: `<script>"x"`, Colour: "red", Nav: []Link{{Path: "/slots", Title: "Slots"}, {Path: "/tokens", Title: "Tokens", Roles: []string{"admin"}}}, Account: "/account", Logout: "/logout"})
 	now := time.Date(2026, 11, 20, 13, 15, 0, 0, time.UTC)
 	w := httptest.NewRecorder()
 	s.Wrong(w, httptest.NewRequest("GET", "/", nil), Trouble{Status: 503, Title: "The database is away", Text: "It <b>does</b> not answer.", Do: "Wait.", Since: now.Add(-time.Minute), Now: now,
 		Again: 5 * time.Second, User: "ada\u202e<b>", Role: "viewer"})
-	for _, want := range []string{"<h1>The database is away</h1>", "It &lt;b&gt;does", "2026-11-20 13:14:00 UTC", "1 min ago", "every 5 s", "&lt;script&gt;", `class="of-red"`, "U+202E", `href="/slots"`, `action="/logout"`} {
+	for _, want := range []string{"<h1><bdi>The database is away</bdi></h1>", "It &lt;b&gt;does", "2026-11-20 13:14:00 UTC", "1 min ago", "every 5 s", "&lt;script&gt;", `class="of-red"`, "U+202E", `href="/slots"`, `action="/logout"`} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%q is missing in %s", want, w.Body)
 		}
 	}
-	if strings.Contains(w.Body.String(), "<script>\"x") || w.Code != 503 || w.Header().Get("Refresh") != "5" {
+	if strings.Contains(w.Body.String(), "<script>\"x") || strings.Contains(w.Body.String(), "/tokens") || w.Code != 503 || w.Header().Get("Refresh") != "5" {
 		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -20,6 +21,8 @@ type Page struct {
 	User, Role string
 	// Again is after how long it is worth looking again; 0 for never.
 	Again time.Duration
+	// Said is what was done a moment ago; empty for nothing.
+	Said string
 	// Body is made by templates of Parse.
 	Body template.HTML
 }
@@ -53,11 +56,20 @@ type laid struct {
 	Account, Logout string
 }
 
+func navOf(all []Link, role string) (nav []Link) {
+	for _, l := range all {
+		if len(l.Roles) == 0 || slices.Contains(l.Roles, role) {
+			nav = append(nav, l)
+		}
+	}
+	return nav
+}
+
 // Write answers a page.
 func (s *Site) Write(w http.ResponseWriter, status int, p Page) error {
 	var text bytes.Buffer
 	o := s.options
-	if err := s.layout.ExecuteTemplate(&text, "layout", laid{p, o.Place, o.Colour, o.Nav, o.Account, o.Logout}); err != nil {
+	if err := s.layout.ExecuteTemplate(&text, "layout", laid{p, o.Place, o.Colour, navOf(o.Nav, p.Role), o.Account, o.Logout}); err != nil {
 		return fmt.Errorf("writing the page: %w", err)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -32,6 +32,8 @@ type Options struct {
 type Link struct {
 	// Path below the base, as in /slots.
 	Path, Title string
+	// Roles are those who are shown it; all where it is empty.
+	Roles []string
 }
 
 // Colours are those that the bar of an installation may have: each has its place in the stylesheet, with enough contrast in light and dark.
