@@ -84,6 +84,16 @@ var Uses = map[string]use{
 	"token rotate": {args: []string{"1"}, Role: "serve-admin", Asks: "tables"},
 	"token revoke": {args: []string{"1"}, Role: "serve-admin", Asks: "tables"},
 
+	"user":              {},
+	"user add":          {args: []string{"ada"}, Role: "serve-admin", Asks: "tables"},
+	"user list":         {Role: "serve-admin", Asks: "tables"},
+	"user disable":      {args: []string{"ada"}, Role: "serve-admin", Asks: "tables"},
+	"user enable":       {args: []string{"ada"}, Role: "serve-admin", Asks: "tables"},
+	"user role":         {args: []string{"ada", "viewer"}, Role: "serve-admin", Asks: "tables"},
+	"user password":     {args: []string{"ada"}, Role: "serve-admin", Asks: "tables"},
+	"user sessions":     {Role: "serve-admin", Asks: "tables"},
+	"user sessions end": {args: []string{"ada"}, Role: "serve-admin", Asks: "tables"},
+
 	"migrate":           {Role: "owner", Asks: "database"},
 	"migrate up":        {Role: "owner", Asks: "database"},
 	"migrate down":      {Role: "owner"}, // without --yes it asks nobody
