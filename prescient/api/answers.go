@@ -15,6 +15,7 @@ import (
 )
 
 func (a *server) answers() {
+	query(a, ops.GetClock)
 	query(a, ops.LoadSlots)
 	query(a, ops.ListLedger)
 	query(a, ops.GetForecast)
@@ -25,6 +26,7 @@ func (a *server) answers() {
 	query(a, ops.Examine)
 	query(a, ops.Attest)
 	query(a, ops.Status)
+	query(a, ops.Blocking)
 	query(a, ops.GetLife)
 	export(a, ops.ExportPending)
 	export(a, ops.ExportEnded)
@@ -60,7 +62,7 @@ func (a *server) health() {
 		Ready bool `query:"ready" doc:"Say also whether the database answers and the tables are migrated."`
 	}
 	huma.Register(a.api, huma.Operation{OperationID: "health", Method: http.MethodGet, Path: healthPath, Summary: "Say whether the process answers.", Tags: []string{"health"},
-		Description: "Everybody may ask, without a token. What was seen of the database is remembered for 5 seconds.", Security: []map[string][]string{{}}, Errors: []int{http.StatusServiceUnavailable}},
+		Description: "Everybody may ask, without a token. What was seen of the database is remembered for 5 seconds.", Security: []map[string][]string{{}}},
 		func(_ context.Context, in *asked) (*answer[healthy], error) {
 			if in.Ready {
 				if err := a.o.Ops.Ready(); err != nil {

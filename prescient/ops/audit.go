@@ -54,10 +54,17 @@ var ListAudit = query("audit.list", Viewer, "List who changed what, when and why
 	if f.Kind != "" && !slices.Contains(audit.Kinds(), f.Kind) {
 		return Page[AuditEntry]{}, fmt.Errorf("%w: kind %.40q: %v are allowed", prescient.ErrInvalid, f.Kind, audit.Kinds())
 	}
+	if err := checkTimes(in.From, in.Before); err != nil {
+		return Page[AuditEntry]{}, err
+	}
 	found, err := q.audit.List(ctx, q.db, f)
+	return page(entriesOf(found), in.Limit, err)
+})
+
+func entriesOf(found []audit.Stored) []AuditEntry {
 	rows := make([]AuditEntry, len(found))
 	for i, e := range found {
 		rows[i] = AuditEntry{e.At, e.Kind, e.ID, e.Verb, e.Version, e.Incarnation, e.Account, e.Person, e.Host, e.Program, e.Command, e.Reason, e.Before, e.After, e.Pruned, e.Cursor()}
 	}
-	return page(rows, in.Limit, err)
-})
+	return rows
+}

@@ -24,7 +24,10 @@ type SchedulesAsked struct {
 // ListSchedules lists schedules.
 var ListSchedules = query("schedules.list", Viewer, "List schedules in the order of their ids, without their payloads.", func(ctx context.Context, q asked, in SchedulesAsked) (Page[Schedule], error) {
 	f := schedule.Filter{Troubled: in.Troubled, After: in.After, Limit: in.Limit + 1}
-	var err error
+	err := prescient.ValidText("cursor", in.After, 1000)
+	if err != nil {
+		return Page[Schedule]{}, err
+	}
 	if in.Owner != "" {
 		if f.Owner, err = prescient.ParseEntity(in.Owner); err != nil {
 			return Page[Schedule]{}, err
@@ -172,7 +175,7 @@ type ScheduleRunsAsked struct {
 
 // ScheduleRuns are what there is of a schedule's runs.
 type ScheduleRuns struct {
-	Timer   *prescient.FutureJob  `json:"timer" doc:"The row that waits for the next occurrence; null where there is none."`
+	Timer   *prescient.FutureJob  `json:"timer,omitempty" doc:"The row that waits for the next occurrence, where there is one."`
 	Waiting []prescient.FutureJob `json:"waiting" doc:"Runs that wait, up to 1,000, the next first."`
 	Long    []longrun.State       `json:"long" doc:"Long runs that did not end, up to 1,000, the latest first."`
 	Ended   Page[client.Ended]    `json:"ended" doc:"Runs that ended, the latest first; a page may be shorter than its limit."`
