@@ -82,7 +82,7 @@ func TestFollowTellsWhatHappens(t *testing.T) {
 		tells(run + ": 1. one (check): done")
 		tells("2. two (none): unregistered")
 		r.OK("job", "delete", "nightly")
-		tells(run + ": cancelled\n")
+		tells(run + ": cancelled") // and why, where it was called just then
 		f.Ends(r.T, 0)
 	})
 }
