@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/prescient/ops"
+	"prescient/prescient/page/internal/check"
 	"prescient/prescient/page/internal/front"
 	"prescient/prescient/page/internal/slot"
 )
@@ -47,5 +48,5 @@ func New(o *ops.Ops, options Options) (http.Handler, error) {
 
 // groups are the views and deeds, in the order of the navigation.
 func groups() []front.Group {
-	return []front.Group{slot.Group()}
+	return []front.Group{slot.Group(), check.Group()}
 }

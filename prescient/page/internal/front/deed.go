@@ -21,8 +21,9 @@ type Deed struct {
 	Title, Button string
 	// Role is the least that may do it.
 	Role ops.Role
-	// Hidden are the values that the page takes over from its address. The template has fields for others.
-	Hidden []string
+	// Of are the values of the address that say what it is done to. They stay in the address, as a field would not keep each character of a key.
+	// The template has fields for others.
+	Of []string
 	// Template is the name of the template that gets what Ask returns.
 	Template string
 	// Ask looks for what will happen.
@@ -61,11 +62,9 @@ const longestForm = 2 << 20
 // confirmation is what the template around that of a deed gets.
 type confirmation struct {
 	Action, Button, Key, Reason, Place, Problem string
-	Hidden                                      []hidden
+	Query                                       []string // names and values in turn
 	Inner                                       template.HTML
 }
-
-type hidden struct{ Name, Value string }
 
 // confirm serves the page that asks whether a deed is to be done.
 func (f *Front) confirm(d Deed, t *template.Template) func(w http.ResponseWriter, r *http.Request, by User) error {
@@ -78,7 +77,7 @@ func (f *Front) ask(w http.ResponseWriter, r *http.Request, by User, d Deed, t *
 	if err := (ops.Info{ID: d.Title, Role: d.Role}).Allow(ops.Caller{Role: by.Role}); err != nil {
 		return err
 	}
-	leave, err := f.place(r.Context())
+	leave, err := f.places.take(r.Context(), by.Name)
 	if err != nil {
 		return err
 	}
@@ -93,9 +92,9 @@ func (f *Front) ask(w http.ResponseWriter, r *http.Request, by User, d Deed, t *
 	if c.Key == "" {
 		c.Key = rand.Text()
 	}
-	for _, name := range d.Hidden {
+	for _, name := range d.Of {
 		for _, value := range values[name] {
-			c.Hidden = append(c.Hidden, hidden{name, value})
+			c.Query = append(c.Query, name, value)
 		}
 	}
 	if c.Inner, err = look.Body(t, d.Template, shown.Data); err != nil {
@@ -119,8 +118,11 @@ func (f *Front) do(d Deed, t *template.Template) func(w http.ResponseWriter, r *
 		if err := r.ParseForm(); err != nil {
 			return fmt.Errorf("%w: the form cannot be read: %w", errForm, err)
 		}
-		values := r.PostForm
-		leave, err := f.place(r.Context())
+		values, of := r.PostForm, r.URL.Query()
+		for _, name := range d.Of {
+			values[name] = of[name]
+		}
+		leave, err := f.places.take(r.Context(), by.Name)
 		if err != nil {
 			return err
 		}
