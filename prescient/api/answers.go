@@ -15,6 +15,7 @@ import (
 )
 
 func (a *server) answers() {
+	query(a, ops.GetClock)
 	query(a, ops.LoadSlots)
 	query(a, ops.ListLedger)
 	query(a, ops.GetForecast)
@@ -25,6 +26,7 @@ func (a *server) answers() {
 	query(a, ops.Examine)
 	query(a, ops.Attest)
 	query(a, ops.Status)
+	query(a, ops.Blocking)
 	query(a, ops.GetLife)
 	export(a, ops.ExportPending)
 	export(a, ops.ExportEnded)

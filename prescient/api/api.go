@@ -71,10 +71,14 @@ func operation(info ops.Info, method string) huma.Operation {
 		Middlewares: huma.Middlewares{allowed(info)}, BodyReadTimeout: bodyWithin}
 }
 
-// allowed refuses a caller before the body is read: what is wrong with that is for those who may send it.
+// allowed refuses a caller, or a query, before the body is read: what is wrong with that is for those who may send it.
 func allowed(info ops.Info) func(ctx huma.Context, next func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		err := info.Allow(callerOf(ctx.Context()))
+		if err == nil {
+			u := ctx.URL()
+			err = plainQuery(u.RawQuery, several(ctx.Operation()))
+		}
 		if err == nil {
 			next(ctx)
 			return
@@ -86,8 +90,21 @@ func allowed(info ops.Info) func(ctx huma.Context, next func(huma.Context)) {
 	}
 }
 
+// several are the parameters that may be given again.
+func several(o *huma.Operation) (names []string) {
+	for _, p := range o.Parameters {
+		if p.Explode != nil && *p.Explode {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
 func described(info ops.Info) string {
 	text := fmt.Sprintf("Role: %s.", info.Role)
+	if info.Shared > 0 {
+		text += fmt.Sprintf(" The answer may be %s old: it is shared by all who ask the same with the same role.", info.Shared)
+	}
 	if info.Secret {
 		text += " An Idempotency-Key is refused: the answer has a secret, which is not kept."
 	}

@@ -140,7 +140,7 @@ func TestWhatIsWrongWithARequestIsSaid(t *testing.T) {
 			{"operator", "/checks/cancel", `{"entity":`, 400, "JSON"},
 			{"operator", "/checks/cancel", `{"entity":"schedule/x"}`, 422, "schedule"},
 			{"operator", "/checks/insert", `{"checks":[]}`, 422, "checks"},
-			{"operator", "/checks/insert", `{"checks":[{"entity":"order/42","job_exec":"a b","due_at":"2026-11-20T13:01:00Z"}]}`, 422, "check 0"},
+			{"operator", "/checks/insert", `{"checks":[{"entity":"order/42","job_exec":"a b","due_at":"2026-11-20T13:01:00Z"}]}`, 422, "check 1"},
 		} {
 			t.Run(test.role+test.path+test.body, func(t *testing.T) {
 				r.want(r.ask(test.role, test.path, test.body), test.code, test.says)

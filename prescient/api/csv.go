@@ -3,8 +3,10 @@ package api
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -72,7 +74,10 @@ func (c *csvLines[Row]) end(*problem) error {
 // formula is with which characters a cell begins that a spreadsheet may take for a formula.
 const formula = "=+-@\t\r\n＝＋－＠"
 
-// cellOf is the cell of a field: the payload is JSON as it is.
+// inside finds such a character behind one that parts cells where a comma does not, as in the spreadsheets of half of Europe.
+var inside = regexp.MustCompile(`([;\t\r\n] *)([=+\-@＝＋－＠])`)
+
+// cellOf is the cell of a field: the payload is JSON, and what may be a formula in it is escaped as JSON has it.
 func cellOf(name string, value json.RawMessage) string {
 	text := string(value)
 	switch {
@@ -80,9 +85,15 @@ func cellOf(name string, value json.RawMessage) string {
 		return ""
 	case name != "payload" && strings.HasPrefix(text, `"`):
 		_ = json.Unmarshal(value, &text) // it was written a moment ago
+		text = inside.ReplaceAllString(text, "$1'$2")
 		if text != "" && strings.ContainsRune(formula, []rune(text)[0]) {
 			return "'" + text
 		}
+	case name == "payload":
+		return inside.ReplaceAllStringFunc(text, func(found string) string {
+			runes := []rune(found)
+			return string(runes[:len(runes)-1]) + fmt.Sprintf(`\u%04x`, runes[len(runes)-1])
+		})
 	}
 	return text
 }

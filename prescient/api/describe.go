@@ -20,7 +20,14 @@ var jsonFormat = huma.Format{
 		e.SetEscapeHTML(false)
 		return e.Encode(v)
 	},
-	Unmarshal: json.Unmarshal,
+	Unmarshal: func(data []byte, v any) error {
+		if _, first := v.(*any); first { // huma looks at the body in general, and then reads it into what is wanted
+			if err := plainBody(data); err != nil {
+				return err
+			}
+		}
+		return json.Unmarshal(data, v)
+	},
 }
 
 // schemas returns a registry in which types of several packages may have one name, and errors are problems.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -25,13 +26,15 @@ const (
 	partWithin = 30 * time.Second
 	// exportWithin is how long all of an export may take; then it is cut off. The last row has the cursor to go on from.
 	exportWithin = time.Hour
+	// lookAgain is how often it is looked whether the caller is still let in.
+	lookAgain = 10 * time.Second
 	// rowsTrailer is the trailer of an export that is whole.
 	rowsTrailer = "Prescient-Rows"
 )
 
 const exportText = `The answer is a stream, which is read as it is taken: each row is as it was when its part was read. A reader that takes nothing for 30 seconds is cut off.
 What is whole ends with the trailer Prescient-Rows, the number of its rows. What cannot be read to its end breaks off without the end of its body, which clients
-take for an error; JSON lines have a last line {"problem": …} before that. In CSV a text that a spreadsheet may take for a formula begins with an apostrophe.`
+take for an error; JSON lines have a last line {"problem": …} before that. In CSV an apostrophe stands before what a spreadsheet may take for a formula.`
 
 // exportAsked is what is asked of an export.
 type exportAsked interface{ As() ops.Format }
@@ -59,8 +62,9 @@ func export[In exportAsked, Row interface{ Cursor() string }](a *server, op ops.
 		}
 		return &huma.StreamResponse{Body: func(c huma.Context) {
 			defer leave()
-			_, w := humago.Unwrap(c)
-			if err := stream(ctx, w, op.ID, (*in).As(), chunks); err != nil {
+			r, w := humago.Unwrap(c)
+			still := every(lookAgain, time.Now, func() error { return stillIs(a.o.Authenticate, r, by) })
+			if err := stream(ctx, w, op.ID, (*in).As(), chunks.Next, still); err != nil {
 				a.o.Log.Warn().Err(err).Str("operation", op.ID).Msg("an export was cut off")
 				panic(http.ErrAbortHandler) // the body has no end then
 			}
@@ -68,10 +72,40 @@ func export[In exportAsked, Row interface{ Cursor() string }](a *server, op ops.
 	})
 }
 
-// patient is a writer whose reader has some time for each part.
-type patient struct{ http.ResponseWriter }
+// every calls look where it was not called for so long, and returns what it says.
+func every(often time.Duration, now func() time.Time, look func() error) func() error {
+	last := now()
+	return func() error {
+		if now().Sub(last) < often {
+			return nil
+		}
+		last = now()
+		return look()
+	}
+}
+
+// stillIs fails where who sent a request is not let in any more, or is another by now. What cannot be looked up goes on.
+func stillIs(authenticate func(*http.Request) (ops.Caller, error), r *http.Request, by ops.Caller) error {
+	is, err := authenticate(r)
+	switch {
+	case errors.Is(err, ops.ErrUnauthorized), errors.Is(err, ops.ErrForbidden):
+		return err
+	case err == nil && (whoIs(is) != whoIs(by) || is.Role != by.Role):
+		return fmt.Errorf("%w: the caller is another by now", ops.ErrUnauthorized)
+	}
+	return nil
+}
+
+// patient is a writer whose reader has some time for each part, as long as the reader may have it.
+type patient struct {
+	http.ResponseWriter
+	still func() error
+}
 
 func (p patient) Write(b []byte) (int, error) {
+	if err := p.still(); err != nil {
+		return 0, err
+	}
 	rc := http.NewResponseController(p.ResponseWriter)
 	_ = rc.SetWriteDeadline(time.Now().Add(partWithin)) // where the server lets it
 	n, err := p.ResponseWriter.Write(b)
@@ -80,8 +114,8 @@ func (p patient) Write(b []byte) (int, error) {
 }
 
 // stream writes chunks until there are no more, or nobody takes them.
-func stream[Row any](ctx context.Context, w http.ResponseWriter, id string, as ops.Format, chunks *ops.Chunks[Row]) error {
-	out := bufio.NewWriterSize(patient{w}, exportPart)
+func stream[Row any](ctx context.Context, w http.ResponseWriter, id string, as ops.Format, next func(context.Context) ([]Row, error), still func() error) error {
+	out := bufio.NewWriterSize(patient{w, still}, exportPart)
 	kind, rows := "application/jsonl", rowWriter[Row](&jsonLines[Row]{json.NewEncoder(out)})
 	if as == ops.CSV {
 		kind, rows = "text/csv; charset=utf-8; header=present", newCSVLines[Row](out)
@@ -93,7 +127,10 @@ func stream[Row any](ctx context.Context, w http.ResponseWriter, id string, as o
 	defer cancel()
 	n := 0
 	for {
-		chunk, err := chunks.Next(ctx)
+		chunk, err := next(ctx)
+		if lost := still(); lost != nil { // also where nothing is found for long
+			chunk, err = nil, lost
+		}
 		for i := range chunk {
 			if err := rows.write(&chunk[i]); err != nil {
 				return err

@@ -7,11 +7,11 @@ import (
 	"mime"
 	"net/http"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
 
+	"prescient/prescient/internal/store"
 	"prescient/prescient/ops"
 	"prescient/prescient/ops/door"
 )
@@ -33,12 +33,17 @@ func guard(o Options, next http.Handler) http.Handler {
 	doors := make(chan struct{}, concurrent)
 	places := newPlaces(concurrent, max(1, concurrent/2)) // one caller leaves half of them to others
 	rates := &rates{each: rate.Limit(cmp.Or(o.Rate, door.DefaultRate))}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	strangers := newStrangers()
+	return http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
+		w := &begun{ResponseWriter: to}
 		defer func() {
 			if p := recover(); p == http.ErrAbortHandler { // an export was cut off
 				panic(p)
 			} else if p != nil {
 				o.Log.Error().Any("panic", p).Bytes("stack", debug.Stack()).Str("path", r.URL.Path).Msg("a request panicked")
+				if w.is { // what came is no whole answer, and is not to look like one
+					panic(http.ErrAbortHandler)
+				}
 				write(w, problem{Type: blank, Title: "Internal error", Status: http.StatusInternalServerError, Detail: "the log of the server has the reason"})
 			}
 		}()
@@ -54,7 +59,14 @@ func guard(o Options, next http.Handler) http.Handler {
 			write(w, problem{Type: blank, Title: "Unsupported media type", Status: http.StatusUnsupportedMediaType, Detail: "a body is application/json"})
 			return
 		}
+		is := strangerOf(r)
+		wait, may := strangers.turn(is, time.Now())
+		if !may || store.Sleep(r.Context(), wait) != nil {
+			write(w, problem{Type: blank, Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: "too many tokens that are not good came from this address", retryAfter: time.Second})
+			return
+		}
 		by, err := authenticate(o, doors, r)
+		strangers.note(is, err)
 		switch {
 		case errors.Is(err, errBusy):
 			write(w, busy)
@@ -90,6 +102,25 @@ var (
 	errBusy = errors.New("too many look for their tokens")
 )
 
+// begun is an answer of which it is known whether some of it was sent.
+type begun struct {
+	http.ResponseWriter
+	is bool
+}
+
+func (b *begun) WriteHeader(status int) {
+	b.is = true
+	b.ResponseWriter.WriteHeader(status)
+}
+
+func (b *begun) Write(text []byte) (int, error) {
+	b.is = true
+	return b.ResponseWriter.Write(text)
+}
+
+// Unwrap lets http.ResponseController through.
+func (b *begun) Unwrap() http.ResponseWriter { return b.ResponseWriter }
+
 // authenticate says who asks. As many are looked for at a time as requests are done; more wait a second.
 func authenticate(o Options, doors chan struct{}, r *http.Request) (ops.Caller, error) {
 	select {
@@ -99,78 +130,4 @@ func authenticate(o Options, doors chan struct{}, r *http.Request) (ops.Caller, 
 	case <-time.After(time.Second):
 		return ops.Caller{}, errBusy
 	}
-}
-
-// who tells callers apart: those who proved themselves by no token by their names.
-type who struct {
-	token uint64
-	name  string
-}
-
-func whoIs(by ops.Caller) who { return who{by.Token, by.Name} }
-
-// places are for what is done at a time, each of which one caller may have some.
-type places struct {
-	most, each int
-	mu         sync.Mutex
-	all        int
-	of         map[who]int
-}
-
-func newPlaces(most, each int) *places {
-	return &places{most: most, each: each, of: make(map[who]int)}
-}
-
-// take has a place for a caller, until leave is called. It is nil where there is none; own says that the caller itself has as many as it may.
-func (p *places) take(by ops.Caller) (leave func(), own bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	is := whoIs(by)
-	switch {
-	case p.of[is] >= p.each:
-		return nil, true
-	case p.all >= p.most:
-		return nil, false
-	}
-	p.all++
-	p.of[is]++
-	return sync.OnceFunc(func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.all--
-		if p.of[is]--; p.of[is] == 0 {
-			delete(p.of, is)
-		}
-	}), false
-}
-
-// maxRates is for how many callers rates are kept at a time; tokens are made by admins, so that there are few.
-const maxRates = 10_000
-
-// rates bounds what each caller sends.
-type rates struct {
-	each rate.Limit
-	mu   sync.Mutex
-	of   map[who]*rate.Limiter
-}
-
-// take says how long the caller has to wait; 0 lets it go on.
-func (r *rates) take(by ops.Caller) time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	limiter := r.of[whoIs(by)]
-	if limiter == nil {
-		if r.of == nil || len(r.of) >= maxRates {
-			r.of = make(map[who]*rate.Limiter)
-		}
-		limiter = rate.NewLimiter(r.each, max(1, int(2*r.each)))
-		r.of[whoIs(by)] = limiter
-	}
-	reservation := limiter.Reserve()
-	wait := reservation.Delay()
-	if wait == 0 {
-		return 0
-	}
-	reservation.Cancel()
-	return max(wait, time.Second)
 }

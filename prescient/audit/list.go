@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"prescient/prescient"
@@ -152,6 +153,9 @@ func (f Filter) validate() error {
 	}{{"kind", string(f.Kind)}, {"id", f.ID}, {"person", f.Person}, {"account", f.Account}, {"verb", f.Verb}, {"verb", strings.Join(f.Verbs, ",")}} {
 		if !utf8.ValidString(one.text) {
 			return fmt.Errorf("%w: %s %.80q is not valid UTF-8", prescient.ErrInvalid, one.what, one.text)
+		}
+		if (one.what == "kind" || one.what == "verb") && strings.ContainsFunc(one.text, func(r rune) bool { return r > unicode.MaxASCII }) {
+			return fmt.Errorf("%w: %s %.80q: only ASCII is allowed", prescient.ErrInvalid, one.what, one.text)
 		}
 	}
 	return nil

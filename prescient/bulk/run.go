@@ -66,7 +66,10 @@ func (r *Run) into() []any {
 		}
 		decoder := json.NewDecoder(bytes.NewReader(plain))
 		decoder.DisallowUnknownFields()
-		if r.bad = decoder.Decode(&r.Filter); r.bad != nil {
+		if r.bad = decoder.Decode(&r.Filter); r.bad == nil && decoder.More() {
+			r.bad = errors.New("more stands behind it")
+		}
+		if r.bad != nil {
 			r.bad, r.Filter = fmt.Errorf("the filter cannot be read: %w", r.bad), Filter{}
 		}
 		return nil

@@ -40,6 +40,9 @@ type taken struct {
 func (s *step) do(ctx context.Context) (rest time.Duration, err error) {
 	switch {
 	case s.run.bad != nil:
+		if errors.Is(s.run.bad, prescient.ErrInvalid) {
+			return 0, s.run.bad
+		}
 		return 0, fmt.Errorf("%w: %w", prescient.ErrInvalid, s.run.bad)
 	case s.run.StoppedAt != nil:
 		return 0, s.end(ctx, "")

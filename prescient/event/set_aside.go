@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"prescient/prescient"
 	"prescient/prescient/audit"
@@ -54,6 +56,9 @@ func (o *Outbox) SetAside(ctx context.Context, db prescient.DB, filter SetAsideF
 	limit := cmp.Or(filter.Limit, 100)
 	if limit < 1 || limit > MaxSetAside {
 		return nil, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, filter.Limit, MaxSetAside)
+	}
+	if !utf8.ValidString(filter.ID) || strings.ContainsFunc(filter.Topic, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return nil, fmt.Errorf("%w: topic %.80q, id %.80q: ASCII and UTF-8 are allowed", prescient.ErrInvalid, filter.Topic, filter.ID) // what servers take for a mistake in the statement
 	}
 	var but []byte
 	if filter.Topic != "" {

@@ -54,6 +54,9 @@ var ListAudit = query("audit.list", Viewer, "List who changed what, when and why
 	if f.Kind != "" && !slices.Contains(audit.Kinds(), f.Kind) {
 		return Page[AuditEntry]{}, fmt.Errorf("%w: kind %.40q: %v are allowed", prescient.ErrInvalid, f.Kind, audit.Kinds())
 	}
+	if err := checkTimes(in.From, in.Before); err != nil {
+		return Page[AuditEntry]{}, err
+	}
 	found, err := q.audit.List(ctx, q.db, f)
 	return page(entriesOf(found), in.Limit, err)
 })

@@ -179,7 +179,7 @@ var InsertChecks = deed("checks.insert", Operator, "Insert checks: all of them, 
 	for i, c := range in.Checks {
 		e, err := c.parse()
 		if err != nil {
-			return out, fmt.Errorf("check %d: %w", i, err)
+			return out, fmt.Errorf("check %d: %w", i+1, err)
 		}
 		jobs[i] = prescient.NewJob{Entity: e, JobExec: c.JobExec, Tag: c.Tag, DueAt: c.DueAt, Payload: c.Payload, OnPending: prescient.OnPending(c.OnPending),
 			Spread: time.Duration(c.SpreadMS) * time.Millisecond, ExpiresAfter: time.Duration(c.ExpiresMS) * time.Millisecond}

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/client"
+	"prescient/prescient/internal/store"
 )
 
 // Export is an operation that answers rows without end, one chunk after the other.
@@ -20,6 +22,8 @@ type Export[In, Row any] struct {
 // Chunks are rows that are read as somebody takes them.
 type Chunks[Row any] struct {
 	next func(ctx context.Context) ([]Row, bool, error)
+	// rest is how long the database rests before the next.
+	rest time.Duration
 	// first is the chunk that Begin has read.
 	first []Row
 	last  bool
@@ -54,9 +58,11 @@ func Begin[In any, Row interface{ Cursor() string }](ctx context.Context, e Expo
 	after, limit := "", chunkFirst
 	c := &Chunks[Row]{}
 	c.next = func(ctx context.Context) ([]Row, bool, error) {
+		began := time.Now()
 		ctx, cancel := context.WithTimeout(ctx, e.Within)
 		defer cancel()
 		rows, err := e.read(ctx, q, in, after, limit)
+		c.rest = restAfter(time.Since(began))
 		var early *client.SearchedError
 		switch {
 		case errors.As(err, &early):
@@ -90,8 +96,23 @@ func (c *Chunks[Row]) Next(ctx context.Context) (rows []Row, err error) {
 	case c.last:
 		return nil, io.EOF
 	}
+	if err := store.Sleep(ctx, c.rest); err != nil {
+		return nil, err
+	}
 	rows, c.last, err = c.next(ctx)
 	return rows, err
+}
+
+// briefly is how long a chunk takes at most that is found without a search.
+const briefly = 50 * time.Millisecond
+
+// restAfter is for how long the database rests after a chunk: as long as it searched for it, so that an export which finds next to nothing takes half
+// of the time at most. What is found at once waits for its reader alone.
+func restAfter(took time.Duration) time.Duration {
+	if took < briefly {
+		return 0
+	}
+	return took
 }
 
 // ExportAsked says which pending checks are wanted.

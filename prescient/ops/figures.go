@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"prescient/prescient"
 	"prescient/prescient/agent"
 	"prescient/prescient/stats"
 )
@@ -17,7 +18,7 @@ type StatsAsked struct {
 }
 
 // StatsOfExecs tells what became of checks.
-var StatsOfExecs = query("stats.execs", Viewer, "Tell what became of the checks of a time by job_exec, those with most errors first.", func(ctx context.Context, q asked, in StatsAsked) (stats.Report, error) {
+var StatsOfExecs = shared(query("stats.execs", Viewer, "Tell what became of the checks of a time by job_exec, those with most errors first.", func(ctx context.Context, q asked, in StatsAsked) (stats.Report, error) {
 	from, before, err := q.span(ctx, in.From, in.Before, time.Hour)
 	if err != nil {
 		return stats.Report{}, err
@@ -25,7 +26,7 @@ var StatsOfExecs = query("stats.execs", Viewer, "Tell what became of the checks 
 	report, err := stats.Execs(ctx, q.db, q.options.Prefix, q.options.Dialect, from, before)
 	report.Execs = keepExec(report.Execs, in.JobExec, func(e stats.Exec) string { return e.JobExec })
 	return report, err
-})
+}))
 
 // keepExec keeps what is of a job_exec; all where none is named.
 func keepExec[T any](list []T, jobExec string, of func(T) string) []T {
@@ -53,14 +54,17 @@ type Percentiles struct {
 }
 
 // StatsPercentiles tells how long calls took.
-var StatsPercentiles = query("stats.percentiles", Viewer, "Tell how long the last calls of checks took and how late they were, by job_exec, over any time.", func(ctx context.Context, q asked, in PercentilesAsked) (p Percentiles, err error) {
+var StatsPercentiles = shared(query("stats.percentiles", Viewer, "Tell how long the last calls of checks took and how late they were, by job_exec, over any time.", func(ctx context.Context, q asked, in PercentilesAsked) (p Percentiles, err error) {
 	if p.From, p.Before, err = q.span(ctx, in.From, in.Before, 7*24*time.Hour); err != nil {
 		return p, err
+	}
+	if last := prescient.LatestSlot.Truncate(time.Hour); p.Before.After(last) {
+		p.Before = last // whole hours are looked at
 	}
 	times, err := stats.Percentiles(ctx, q.db, q.options.Prefix, q.options.Dialect, p.From, p.Before)
 	p.Execs = keepExec(times, in.JobExec, func(t stats.Times) string { return t.JobExec })
 	return p, err
-})
+}))
 
 // ExecAsked narrows to a job_exec.
 type ExecAsked struct {
@@ -68,7 +72,7 @@ type ExecAsked struct {
 }
 
 // StatsSlower tells what has become slower.
-var StatsSlower = query("stats.slower", Viewer, "Tell which job_execs and steps take longer than in their own last weeks, what has grown most first.", func(ctx context.Context, q asked, in ExecAsked) (stats.SlowerReport, error) {
+var StatsSlower = shared(query("stats.slower", Viewer, "Tell which job_execs and steps take longer than in their own last weeks, what has grown most first.", func(ctx context.Context, q asked, in ExecAsked) (stats.SlowerReport, error) {
 	now, err := q.client.Now(ctx, q.db)
 	if err != nil {
 		return stats.SlowerReport{}, err
@@ -76,7 +80,7 @@ var StatsSlower = query("stats.slower", Viewer, "Tell which job_execs and steps 
 	report, err := stats.SlowBy(ctx, q.db, q.tables.Stmt, now)
 	report.Slower = keepExec(report.Slower, in.JobExec, func(s stats.Slower) string { return s.JobExec })
 	return report, err
-})
+}))
 
 // ExecsAsked narrows a list of job_execs.
 type ExecsAsked struct {

@@ -38,13 +38,21 @@ func served15(t *testing.T, r *served.Rig) *ops.Ops {
 func TestSlotsAndLedgerAreListed(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *served.Rig) {
 		o, by := served15(t, r), served.By(ops.Viewer)
-		load, err := ops.LoadSlots.Do(t.Context(), o, by, ops.SlotsAsked{Paging: ops.Paging{Limit: 1}})
+		load, err := ops.LoadSlots.Do(t.Context(), o, by, ops.SlotsAsked{Paging: ops.Paging{Limit: 10}})
 		r.Must(err)
 		if len(load.Rows) != 1 || load.Next != "" || load.Rows[0].Jobs != 3 || load.Rows[0].State != "coming" || !load.Rows[0].Slot.Equal(rig.At("14:00")) {
 			t.Errorf("%+v", load)
 		}
 		r.Insert(rig.At("10:00"), prescient.NewJob{Entity: rig.Order("1"), JobExec: "good", DueAt: rig.At("13:29")})
 		r.Insert(rig.At("10:00"), prescient.NewJob{Entity: rig.Order("2"), JobExec: "good", DueAt: rig.At("12:29")})
+		// Others of the role share an answer for a moment.
+		again, err := ops.LoadSlots.Do(t.Context(), o, ops.Caller{Name: "another", Role: ops.Viewer}, ops.SlotsAsked{Paging: ops.Paging{Limit: 10}})
+		r.Must(err)
+		others, err := ops.LoadSlots.Do(t.Context(), o, served.By(ops.Operator), ops.SlotsAsked{Paging: ops.Paging{Limit: 10}})
+		r.Must(err)
+		if len(again.Rows) != 1 || len(others.Rows) != 3 {
+			t.Errorf("shared: %+v; another role: %+v", again, others)
+		}
 		var slots []string
 		asked := ops.SlotsAsked{Paging: ops.Paging{Limit: 1}}
 		for range 3 {

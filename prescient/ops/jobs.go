@@ -11,6 +11,9 @@ import (
 
 // ListJobs lists jobs.
 var ListJobs = query("jobs.list", Viewer, "List jobs of steps in the order of their names.", func(ctx context.Context, q asked, in Paging) (Page[Job], error) {
+	if err := in.behindName(); err != nil {
+		return Page[Job]{}, err
+	}
 	found, err := q.jobs.List(ctx, q.db, in.After, in.Limit+1)
 	if err != nil {
 		return Page[Job]{}, err
@@ -165,6 +168,9 @@ type JobRun struct {
 
 // ListJobRuns lists runs of jobs.
 var ListJobRuns = query("jobs.runs", Viewer, "List runs of jobs, the one that was due latest first.", func(ctx context.Context, q asked, in JobRunsAsked) (Page[JobRun], error) {
+	if err := checkTimes(in.From, in.Before); err != nil {
+		return Page[JobRun]{}, err
+	}
 	operator := q.by.Role.May(Operator)
 	f := steps.RunFilter{Job: in.Name, Since: in.From, Before: in.Before, Open: in.Open, Limit: in.Limit, Steps: in.Steps || in.Output || in.Run != "", Output: operator && in.Output}
 	if in.Run != "" {
@@ -187,6 +193,9 @@ var ListJobRuns = query("jobs.runs", Viewer, "List runs of jobs, the one that wa
 
 // ListSteps lists shared steps.
 var ListSteps = query("steps.list", Viewer, "List steps that jobs may share, in the order of their names.", func(ctx context.Context, q asked, in Paging) (Page[SharedStep], error) {
+	if err := in.behindName(); err != nil {
+		return Page[SharedStep]{}, err
+	}
 	found, err := q.jobs.ListSteps(ctx, q.db, in.After, in.Limit+1)
 	rows := make([]SharedStep, len(found))
 	for i, one := range found {

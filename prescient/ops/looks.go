@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"prescient/prescient"
+	"prescient/prescient/blocking"
 	"prescient/prescient/doctor"
 	"prescient/prescient/forecast"
 	"prescient/prescient/internal/store"
@@ -39,7 +40,7 @@ func (q asked) doctorOptions() doctor.Options {
 }
 
 // Examine looks for what is wrong. It looks at what the caller's account sees.
-var Examine = lasting(lookWithin, query("doctor.examine", Viewer, "Look for what is wrong, and say what to do about it.", func(ctx context.Context, q asked, in DoctorAsked) (Examined, error) {
+var Examine = shared(lasting(lookWithin, query("doctor.examine", Viewer, "Look for what is wrong, and say what to do about it.", func(ctx context.Context, q asked, in DoctorAsked) (Examined, error) {
 	if _, err := doctor.SelectFindings(nil, in.Only, in.Ignore); err != nil {
 		return Examined{}, err
 	}
@@ -54,7 +55,7 @@ var Examine = lasting(lookWithin, query("doctor.examine", Viewer, "Look for what
 		found = []doctor.Finding{}
 	}
 	return Examined{doctor.Worst(found), found}, nil
-}))
+})))
 
 // Overdue is what is late.
 type Overdue struct {
@@ -85,12 +86,37 @@ type Look struct {
 }
 
 // Status tells how the installation is.
-var Status = lasting(lookWithin, query("status.look", Viewer, "Tell who works, what is late, what fails, what waits and what comes next.", func(ctx context.Context, q asked, _ Nothing) (Look, error) {
+var Status = shared(lasting(lookWithin, query("status.look", Viewer, "Tell who works, what is late, what fails, what waits and what comes next.", func(ctx context.Context, q asked, _ Nothing) (Look, error) {
 	r, err := status.Look(ctx, q.db, q.doctorOptions())
 	b := r.Backlog
 	return Look{At: r.At, ResolutionMS: r.Resolution.Milliseconds(), Agents: agentsOf(r.Agents), Backlog: Overdue{b.Checks, b.AtLeast, b.Slot, b.Rate, b.ToGo.Milliseconds()},
 		FailsFrom: r.FailsFrom, FailsCut: r.FailsCut, Fails: r.Fails, Paused: r.Paused, Pools: poolsOf(r.Pools), Topics: topicsOf(r.Topics), NextAt: r.NextAt, Next: r.Next,
 		Findings: r.Findings, Unseen: r.Unseen, Severity: r.Severity}, err
+})))
+
+// BlockingAsked says which chains are wanted.
+type BlockingAsked struct {
+	All bool `query:"all" doc:"Chains at all tables of the server, not only at those of the installation."`
+}
+
+// Blocked is who waits for whom.
+type Blocked struct {
+	Chains  []blocking.Node      `json:"chains" doc:"Sessions that others wait for, with those behind them; that with the longest wait first."`
+	Locked  []blocking.LockedRow `json:"locked" doc:"Checks that are overdue since somebody has their row locked."`
+	More    bool                 `json:"more" doc:"There are further overdue rows, which were not looked at."`
+	Skipped bool                 `json:"skipped" doc:"No row was looked at, since a table as such is locked."`
+	Unseen  []blocking.Unseen    `json:"unseen" doc:"What the account or the server does not show, and what helps."`
+	Blind   bool                 `json:"blind" doc:"Whether sessions wait for others does not show."`
+}
+
+// Blocking looks who waits for whom. Statements of others are in it, so it is for admins.
+var Blocking = lasting(lookWithin, query("blocking.look", Admin, "Tell which sessions wait for others, and which checks somebody has locked.", func(ctx context.Context, q asked, in BlockingAsked) (Blocked, error) {
+	found, err := blocking.Look(ctx, q.db, blocking.Options{Prefix: q.options.Prefix, Dialect: q.options.Dialect, All: in.All})
+	if err != nil {
+		return Blocked{}, err
+	}
+	return Blocked{append([]blocking.Node{}, found.Chains...), append([]blocking.LockedRow{}, found.Locked...), found.More, found.Skipped,
+		append([]blocking.Unseen{}, found.Unseen...), found.Blind}, nil
 }))
 
 // Metrics are what Prometheus is told.

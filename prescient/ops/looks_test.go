@@ -55,3 +55,27 @@ func TestEachRoleLooksAtEverything(t *testing.T) {
 		}
 	})
 }
+
+// An admin sees which check somebody has locked; what it takes to see whose transaction that is, is said.
+func TestWhoIsInTheWayIsForAdmins(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *served.Rig) {
+		r.Needs(t, rig.SkipLocked)
+		_, err := ops.InsertChecks.Do(t.Context(), r.OpsAt(rig.At("10:00")), served.By(ops.Operator), ops.Inserting{Checks: []ops.NewCheck{served.Check("42", "ship", rig.At("10:31"))}})
+		r.Must(err)
+		r.Exec("UPDATE p_future_job SET next_check_at = '2026-11-20 10:45:00', first_check_at = '2026-11-20 10:45:00'")
+		tx, err := r.Root.Begin()
+		r.Must(err)
+		_, err = tx.Exec("SELECT * FROM p_future_job FOR UPDATE")
+		r.Must(err)
+		o := r.OpsAt(rig.At("13:40"))
+		if _, err := ops.Blocking.Do(t.Context(), o, served.By(ops.Operator), ops.BlockingAsked{}); !errors.Is(err, ops.ErrForbidden) {
+			t.Errorf("an operator: %v", err)
+		}
+		found, err := ops.Blocking.Do(t.Context(), o, served.By(ops.Admin), ops.BlockingAsked{})
+		r.Must(err)
+		if len(found.Locked) != 1 || found.Locked[0].EntityKey != "42" || len(found.Locked[0].By) == 0 && len(found.Unseen) == 0 {
+			t.Errorf("%+v", found)
+		}
+		r.Must(tx.Rollback())
+	})
+}

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -48,6 +49,8 @@ type Info struct {
 	Secret bool
 	// Within is how long it may take.
 	Within time.Duration
+	// Shared is how old an answer may be that another caller of the same role got for the same request; 0 where each gets its own.
+	Shared time.Duration
 	// Summary is a line for people.
 	Summary string
 }
@@ -111,6 +114,16 @@ func secret[In, Out any](op Operation[In, Out]) Operation[In, Out] {
 	return op
 }
 
+// sharedFor is how old shared answers may be: a moment, so that many who look ask the database as often as one does.
+const sharedFor = 2 * time.Second
+
+// shared marks the operation that was made last. What it answers is not changed by anybody.
+func shared[In, Out any](op Operation[In, Out]) Operation[In, Out] {
+	op.Shared = sharedFor
+	all[len(all)-1] = op.Info
+	return op
+}
+
 // deedTries is how often a deed is done again that the server broke off, as for a deadlock.
 const deedTries = 3
 
@@ -124,7 +137,10 @@ func (op Operation[In, Out]) Do(ctx context.Context, o *Ops, by Caller, in In) (
 	ctx, cancel := context.WithTimeout(ctx, op.Within)
 	defer cancel()
 	db := o.accounts.of(by.Role)
-	if !op.Deed {
+	switch {
+	case op.Shared > 0:
+		return op.recent(ctx, o, by, db, in)
+	case !op.Deed:
 		return op.query(ctx, asked{o, by, db}, in)
 	}
 	if err := errors.Join(prescient.ValidText("name", by.Name, 128), prescient.ValidText("reason", by.Reason, 1000)); err != nil {
@@ -139,6 +155,19 @@ func (op Operation[In, Out]) Do(ctx context.Context, o *Ops, by Caller, in In) (
 			break
 		}
 	}
+	return out, err
+}
+
+// recent does a query that is shared.
+func (op Operation[In, Out]) recent(ctx context.Context, o *Ops, by Caller, db *sqlx.DB, in In) (out Out, err error) {
+	request, err := json.Marshal(in)
+	if err != nil {
+		return out, fmt.Errorf("writing a request of %s: %w", op.ID, err)
+	}
+	found, err := o.recent.Get(ctx, op.ID+" "+string(by.Role)+" "+string(request), func(ctx context.Context) (any, error) {
+		return op.query(ctx, asked{o, Caller{Role: by.Role}, db}, in)
+	})
+	out, _ = found.(Out)
 	return out, err
 }
 

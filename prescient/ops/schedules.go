@@ -24,7 +24,10 @@ type SchedulesAsked struct {
 // ListSchedules lists schedules.
 var ListSchedules = query("schedules.list", Viewer, "List schedules in the order of their ids, without their payloads.", func(ctx context.Context, q asked, in SchedulesAsked) (Page[Schedule], error) {
 	f := schedule.Filter{Troubled: in.Troubled, After: in.After, Limit: in.Limit + 1}
-	var err error
+	err := prescient.ValidText("cursor", in.After, 1000)
+	if err != nil {
+		return Page[Schedule]{}, err
+	}
 	if in.Owner != "" {
 		if f.Owner, err = prescient.ParseEntity(in.Owner); err != nil {
 			return Page[Schedule]{}, err

@@ -28,7 +28,7 @@ type SlotLoad struct {
 func (l SlotLoad) Cursor() string { return l.Slot.UTC().Format(time.RFC3339) }
 
 // LoadSlots counts what waits for each slot.
-var LoadSlots = query("slots.load", Viewer, "Count the checks that wait for each slot, the earliest slot first.", func(ctx context.Context, q asked, in SlotsAsked) (Page[SlotLoad], error) {
+var LoadSlots = shared(query("slots.load", Viewer, "Count the checks that wait for each slot, the earliest slot first.", func(ctx context.Context, q asked, in SlotsAsked) (Page[SlotLoad], error) {
 	if err := checkTimes(in.From, in.Before); err != nil {
 		return Page[SlotLoad]{}, err
 	}
@@ -41,8 +41,11 @@ var LoadSlots = query("slots.load", Viewer, "Count the checks that wait for each
 	}
 	if in.After != "" {
 		last, err := time.Parse(time.RFC3339, in.After)
-		if err != nil || last.Before(prescient.EarliestDue) {
+		if err != nil || checkTimes(last) != nil || last.IsZero() {
 			return Page[SlotLoad]{}, fmt.Errorf("%w: cursor %.100q is no cursor; give next of the page before", prescient.ErrInvalid, in.After)
+		}
+		if !last.Before(prescient.LatestSlot) {
+			return Page[SlotLoad]{Rows: []SlotLoad{}}, nil
 		}
 		if last = last.Add(time.Second); last.After(from) {
 			from = last
@@ -58,6 +61,27 @@ var LoadSlots = query("slots.load", Viewer, "Count the checks that wait for each
 		rows[i] = SlotLoad{l.Slot.UTC(), l.Jobs, l.State(q.client.Grid(), now)}
 	}
 	return page(rows, in.Limit, err)
+}))
+
+// Clock is the time of the database, and the slots around it.
+type Clock struct {
+	Now          time.Time `json:"now" doc:"By the database's clock."`
+	ResolutionMS int64     `json:"resolution_ms" doc:"How long it is from slot to slot."`
+	Slot         time.Time `json:"slot" doc:"The slot that has come last."`
+	Next         time.Time `json:"next" doc:"The slot that comes next."`
+}
+
+// Resolution is ResolutionMS.
+func (c Clock) Resolution() time.Duration { return time.Duration(c.ResolutionMS) * time.Millisecond }
+
+// GetClock tells the time.
+var GetClock = query("slots.clock", Viewer, "Tell the time of the database, the slot that has come last, and the next.", func(ctx context.Context, q asked, _ struct{}) (Clock, error) {
+	now, err := q.client.Now(ctx, q.db)
+	if err != nil {
+		return Clock{}, err
+	}
+	grid := q.client.Grid()
+	return Clock{now.UTC(), grid.Resolution().Milliseconds(), grid.Floor(now).UTC(), grid.Next(now).UTC()}, nil
 })
 
 // LedgerAsked narrows a list of the ledger.
@@ -77,7 +101,7 @@ var ListLedger = query("slots.ledger", Viewer, "List the parts of slots that wer
 		if !f.From.IsZero() || !f.Before.IsZero() {
 			return Page[client.Bucket]{}, fmt.Errorf("%w: slot is given with from or before: either of them is allowed", prescient.ErrInvalid)
 		}
-		f.From, f.Before = in.Slot, in.Slot.Add(time.Second)
+		f.From, f.Before = in.Slot, in.Slot.Add(time.Microsecond)
 	}
 	rows, err := q.client.Ledger(ctx, q.db, f)
 	return page(rows, in.Limit, err)
@@ -89,7 +113,7 @@ type ForecastAsked struct {
 }
 
 // GetForecast returns the forecast.
-var GetForecast = query("forecast.get", Viewer, "Get the latest forecast of what slots and days are to do, and whether they end in time.", func(ctx context.Context, q asked, in ForecastAsked) (report forecast.Report, err error) {
+var GetForecast = shared(query("forecast.get", Viewer, "Get the latest forecast of what slots and days are to do, and whether they end in time.", func(ctx context.Context, q asked, in ForecastAsked) (report forecast.Report, err error) {
 	if in.Brief {
 		report, err = forecast.SlotsBy(ctx, q.db, q.tables.Stmt)
 	} else {
@@ -102,7 +126,7 @@ var GetForecast = query("forecast.get", Viewer, "Get the latest forecast of what
 		report.Days = []forecast.Part{}
 	}
 	return report, err
-})
+}))
 
 // The bounds of an attestation by a request.
 const (
@@ -119,7 +143,7 @@ type AttestAsked struct {
 }
 
 // Attest proves that slots were served. What entries of the audit changed is not for viewers.
-var Attest = lasting(attestWithin, query("attest.run", Operator, "Prove which slots of a time were served, and whether history has as many ends as the ledger.", func(ctx context.Context, q asked, in AttestAsked) (attest.Report, error) {
+var Attest = shared(lasting(attestWithin, query("attest.run", Operator, "Prove which slots of a time were served, and whether history has as many ends as the ledger.", func(ctx context.Context, q asked, in AttestAsked) (attest.Report, error) {
 	o := attest.Options{Prefix: q.options.Prefix, Dialect: q.options.Dialect, From: in.From, To: in.To, Grace: q.options.Doctor.SweepGrace,
 		Late: time.Duration(in.LateMS) * time.Millisecond, Ends: in.Ends}
 	if in.Ends == 0 {
@@ -133,4 +157,4 @@ var Attest = lasting(attestWithin, query("attest.run", Operator, "Prove which sl
 		return attest.Report{}, fmt.Errorf("%w: from %s to %s is %s: at most %s are allowed", prescient.ErrInvalid, o.From.Format(time.RFC3339), o.To.Format(time.RFC3339), o.To.Sub(o.From), attestSpan)
 	}
 	return attest.Run(ctx, q.db, o)
-}))
+})))

@@ -31,6 +31,14 @@ func checkTimes(times ...time.Time) error {
 	return nil
 }
 
+// behindName refuses a cursor of names that is none: a server takes that for a mistake in the statement.
+func (p Paging) behindName() error {
+	if p.After == "" {
+		return nil
+	}
+	return prescient.ValidIdentifier("cursor", p.After)
+}
+
 // span fills in what was not given of a span: it ends now by the database's clock, and is as long as is usual.
 func (q asked) span(ctx context.Context, from, before time.Time, usual time.Duration) (time.Time, time.Time, error) {
 	if err := checkTimes(from, before); err != nil {

@@ -107,6 +107,9 @@ var RotateToken = secret(deed("tokens.rotate", Admin, "Make a token in the place
 	if overlap < 0 || overlap > MaxOverlap {
 		return MadeToken{}, fmt.Errorf("%w: overlap_ms: 0 to %d are allowed", prescient.ErrInvalid, MaxOverlap.Milliseconds())
 	}
+	if _, err := d.token(ctx, in.Number); err != nil { // which waits for who rotates it, by the time from before the wait
+		return MadeToken{}, err
+	}
 	old, err := d.token(ctx, in.Number)
 	if err != nil {
 		return MadeToken{}, err

@@ -131,3 +131,37 @@ func TestWhatAnswersASecretTakesNoIdempotencyKey(t *testing.T) {
 		}
 	})
 }
+
+func TestATokenThatEndsAtOnceIsRotatedOnce(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *served.Rig) {
+		by := served.By(ops.Admin)
+		made, err := ops.CreateToken.Do(t.Context(), r.Ops, by, ops.NewToken{Name: "ci", Role: ops.Operator})
+		r.Must(err)
+		held, err := r.Pool(time.Time{}).BeginTxx(t.Context(), nil)
+		r.Must(err)
+		defer held.Rollback()
+		_, err = held.ExecContext(t.Context(), "SELECT number FROM p_api_token WHERE number = ? FOR UPDATE", made.Number)
+		r.Must(err)
+		errs := make(chan error, 4)
+		for range cap(errs) {
+			go func() {
+				_, err := ops.RotateToken.Do(t.Context(), r.Ops, by, ops.Rotating{Number: made.Number, OverlapMS: new(int64)})
+				errs <- err
+			}()
+		}
+		time.Sleep(300 * time.Millisecond) // all of them wait, and began before the token ends
+		r.Must(held.Commit())
+		did := 0
+		for range cap(errs) {
+			switch err := <-errs; {
+			case err == nil:
+				did++
+			case !errors.Is(err, prescient.ErrInvalid):
+				t.Error(err)
+			}
+		}
+		if did != 1 {
+			t.Errorf("it was rotated %d times", did)
+		}
+	})
+}

@@ -166,6 +166,7 @@ func TestNoStatementOfPruneScansTheAudit(t *testing.T) {
 			{Statement: "prune/audit_mark", Query: fill("prune/audit_mark", "{stream}", one, "{incarnation}", "'2026-11-20'", "{version}", "2"),
 				Reached: map[string]string{"entry": "incarnation 34"}},
 			{Statement: "prune/schedules_deleted", Query: fill("prune/schedules_deleted"), Args: []any{"2026-11-20", 10}, Reached: map[string]string{"p_schedule_deleted": "fired_until 8"}},
+			{Statement: "prune/tokens", Query: fill("prune/tokens"), Args: []any{"2026-11-20", 10}, Reached: map[string]string{"p_api_token": "expires_at 8"}},
 		} {
 			t.Run(e.Statement, func(t *testing.T) { e.Check(t, conn) })
 		}

@@ -77,6 +77,7 @@ func TestNoStatementForPublishedEventsScansATable(t *testing.T) {
 // What an app has locked is left, and named; all else goes.
 func TestWhatIsLockedIsLeftToTheNextPrune(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Exec("INSERT INTO p_api_token (hash, name, role, created_at, expires_at, revoked_at) VALUES ('1', 'gone', 'admin', '2025-01-01', '2026-01-01', NULL), ('2', 'revoked', 'admin', '2026-01-01', '2027-01-01', '2026-01-02'), ('3', 'ended of late', 'admin', '2026-01-01', '2026-11-20', NULL)")
 		r.Exec("INSERT INTO p_schedule_deleted (id, fired_until) VALUES ('gone', '2026-01-01')")
 		r.Exec("INSERT INTO p_event_count (slot, topic, published, set_aside) VALUES ('2026-01-01', 't', 1, 0)")
 		r.Exec("INSERT INTO p_event_seen (consumer, id, seen_at) VALUES ('c', 'gone', '2026-01-01')")
@@ -90,7 +91,7 @@ func TestWhatIsLockedIsLeftToTheNextPrune(t *testing.T) {
 		if held := new(migrate.HeldError); !errors.As(err, &held) || !held.Rows {
 			t.Errorf("%v; want who has rows locked", err)
 		}
-		if report.EventRows < 1 || r.Count("SELECT COUNT(*) FROM p_schedule_deleted") != 0 || r.Count("SELECT COUNT(*) FROM p_audit_log WHERE verb = 'prune'") != 1 {
+		if report.EventRows < 1 || r.Count("SELECT COUNT(*) FROM p_schedule_deleted") != 0 || r.Count("SELECT COUNT(*) FROM p_api_token WHERE number <> 1") != 2 || r.Count("SELECT COUNT(*) FROM p_api_token") != 2 || r.Count("SELECT COUNT(*) FROM p_audit_log WHERE verb = 'prune'") != 1 {
 			t.Errorf("%+v; want all gone but what is locked", report)
 		}
 		r.Must(tx.Rollback())

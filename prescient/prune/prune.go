@@ -51,7 +51,7 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 		if later != nil && !errors.Is(later, ErrHistoryHeld) {
 			return errors.Join(unsummed, later)
 		}
-		return errors.Join(unsummed, later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff), p.pruneRunLogs(ctx, cutoff), p.pruneEvents(ctx, now, cutoff), p.pruneDeleted(ctx, cutoff), p.pruneKnown(ctx, cutoff), p.pruneStats(ctx, now), p.pruneAudit(ctx, now), p.record(ctx), p.whatIsLeft())
+		return errors.Join(unsummed, later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff), p.pruneRunLogs(ctx, cutoff), p.pruneEvents(ctx, now, cutoff), p.pruneDeleted(ctx, cutoff), p.pruneKnown(ctx, cutoff), p.pruneTokens(ctx, cutoff), p.pruneStats(ctx, now), p.pruneAudit(ctx, now), p.record(ctx), p.whatIsLeft())
 	})
 }
 
@@ -87,6 +87,12 @@ func (p *pruner) pruneDeleted(ctx context.Context, cutoff time.Time) error {
 func (p *pruner) pruneKnown(ctx context.Context, cutoff time.Time) error {
 	var forgotten int
 	return p.deleteAll(ctx, p.tables.Stmt.Get("prune/exec_known"), cutoff, &forgotten)
+}
+
+// pruneTokens forgets tokens of the API that ended; one that was revoked before its end goes with that, too.
+func (p *pruner) pruneTokens(ctx context.Context, cutoff time.Time) error {
+	var forgotten int
+	return p.deleteAll(ctx, p.tables.Stmt.Get("prune/tokens"), cutoff, &forgotten)
 }
 
 // pruneRunLogs deletes the logs of runs of jobs that were due before, and of their steps.

@@ -44,7 +44,7 @@ var cronSection = rig.Section{
 				if err := p.Analyze(ctx, "orders"); err != nil {
 					return err
 				}
-				if err := timed(ctx, b, "who is late? "+name, size, 5, func() (int, error) {
+				if err := rig.Timed(ctx, b, "who is late? "+name, size, 5, func() (int, error) {
 					var ids []int64
 					err := p.DB.SelectContext(ctx, &ids, "SELECT id FROM orders WHERE shipped_at IS NULL AND placed_at < UTC_TIMESTAMP() - INTERVAL 12 HOUR")
 					return len(ids), err

@@ -97,14 +97,6 @@ func addIdle(b *rig.Bench, name string, figures map[string]float64, note string)
 	return b.Book.Add(page.Record{Case: name, Figures: figures, Note: note})
 }
 
-// questions counts the statements that a server has answered, with the one that asks: on a connection that stays.
-func questions(p *rig.Place) func() (float64, error) {
-	return func() (n float64, err error) {
-		var name string
-		return n, p.App.QueryRow("SHOW GLOBAL STATUS LIKE 'Questions'").Scan(&name, &n)
-	}
-}
-
 // idleWorker measures the server alone, which it returns, slots without sweeps, and slots with sweeps.
 func idleWorker(ctx context.Context, b *rig.Bench, s *rig.Server) (alone idle, err error) {
 	p, err := s.Install(ctx, "idle", 5*time.Second, false)
@@ -126,7 +118,7 @@ func idleWorker(ctx context.Context, b *rig.Bench, s *rig.Server) (alone idle, e
 		return idle{}, err
 	}
 	watchWorker := func(work func(ctx context.Context) error) (idle, error) {
-		return watch(ctx, b, p.Pid, questions(p), work)
+		return watch(ctx, b, p.Pid, p.Questions(), work)
 	}
 	alone, err = watchWorker(func(ctx context.Context) error { <-ctx.Done(); return nil })
 	if err != nil {
@@ -195,7 +187,7 @@ func idleQueue(ctx context.Context, b *rig.Bench, s *rig.Server, alone idle) err
 	if err := st.AwaitCalm(ctx); err != nil {
 		return err
 	}
-	i, err := watch(ctx, b, s.Pid, questions(p), func(ctx context.Context) error {
+	i, err := watch(ctx, b, s.Pid, p.Questions(), func(ctx context.Context) error {
 		for rig.Pause(ctx, time.Second) == nil {
 			if err := peers.DrainQueue(ctx, st, 1); err != nil && ctx.Err() == nil {
 				return err

@@ -115,7 +115,7 @@ func longRuns(ctx context.Context, b *rig.Bench, s *rig.Server, round, runs int)
 
 // longFigures are those of the time for which it is watched.
 func longFigures(ctx context.Context, b *rig.Bench, p *rig.Place) (map[string]float64, error) {
-	count := questions(p)
+	count := p.Questions()
 	var asked [2]float64
 	var used [2]rig.Usage
 	for i := range used {

@@ -21,6 +21,7 @@ import (
 	"prescient/scripts/bench/internal/agents"
 	"prescient/scripts/bench/internal/events"
 	"prescient/scripts/bench/internal/guest"
+	"prescient/scripts/bench/internal/large"
 	"prescient/scripts/bench/internal/page"
 	"prescient/scripts/bench/internal/rig"
 	"prescient/scripts/bench/internal/schedules"
@@ -46,9 +47,9 @@ var sections = []rig.Section{
 	purgeSection,
 	slotsSection,
 	idleSection,
-	historySection,
-	answersSection,
-	bulkSection,
+	large.History,
+	large.Answers,
+	large.Bulk,
 	schedules.Section,
 	longSection,
 	events.Section,

@@ -37,6 +37,6 @@ GRANT SELECT, INSERT, UPDATE ON {database}.{queue_position} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{schedule_deleted} TO {account};
 GRANT INSERT ON {database}.{event_published} TO {account};
 GRANT INSERT (consumer, id, seen_at) ON {database}.{event_seen} TO {account};
-GRANT SELECT, INSERT, UPDATE ON {database}.{bulk_run} TO {account};
+GRANT SELECT, INSERT (deed, filter, due_at, cutoff, person, reason, host, matched, is_exact, token, token_until), UPDATE (started_at, stopped_at, ended_at, pass, reached, done, left_out, refused, error) ON {database}.{bulk_run} TO {account};
 GRANT SELECT, INSERT ON {database}.{bulk_check} TO {account};
 -- +file grants/parts/procedures.sql -- only full

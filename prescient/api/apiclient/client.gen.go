@@ -419,6 +419,87 @@ type Begun struct {
 	Run string `json:"run"`
 }
 
+// Blocked defines model for Blocked.
+type Blocked struct {
+	// Blind Whether sessions wait for others does not show.
+	Blind bool `json:"blind"`
+
+	// Chains Sessions that others wait for, with those behind them; that with the longest wait first.
+	Chains []BlockingNode `json:"chains"`
+
+	// Locked Checks that are overdue since somebody has their row locked.
+	Locked []BlockingLockedRow `json:"locked"`
+
+	// More There are further overdue rows, which were not looked at.
+	More bool `json:"more"`
+
+	// Skipped No row was looked at, since a table as such is locked.
+	Skipped bool `json:"skipped"`
+
+	// Unseen What the account or the server does not show, and what helps.
+	Unseen []BlockingUnseen `json:"unseen"`
+}
+
+// BlockingLockedRow defines model for BlockingLockedRow.
+type BlockingLockedRow struct {
+	By         []BlockingSession `json:"by"`
+	End        string            `json:"end,omitempty,omitzero"`
+	EntityKey  string            `json:"entity_key"`
+	EntityName string            `json:"entity_name"`
+	JobExec    string            `json:"job_exec"`
+	Slot       time.Time         `json:"slot"`
+	Tag        string            `json:"tag,omitempty,omitzero"`
+}
+
+// BlockingNode defines model for BlockingNode.
+type BlockingNode struct {
+	Behind        []BlockingNode `json:"behind,omitempty,omitzero"`
+	Circle        bool           `json:"circle,omitempty,omitzero"`
+	Command       string         `json:"command,omitempty,omitzero"`
+	Database      string         `json:"database,omitempty,omitzero"`
+	End           string         `json:"end,omitempty,omitzero"`
+	Host          string         `json:"host,omitempty,omitzero"`
+	ID            int64          `json:"id"`
+	LastStatement string         `json:"last_statement,omitempty,omitzero"`
+	OpenSeconds   int64          `json:"open_seconds,omitempty,omitzero"`
+	Seconds       int64          `json:"seconds"`
+	State         string         `json:"state,omitempty,omitzero"`
+	Statement     string         `json:"statement,omitempty,omitzero"`
+	User          string         `json:"user,omitempty,omitzero"`
+	Waits         BlockingWait   `json:"waits,omitempty,omitzero"`
+}
+
+// BlockingSession defines model for BlockingSession.
+type BlockingSession struct {
+	Command       string `json:"command,omitempty,omitzero"`
+	Database      string `json:"database,omitempty,omitzero"`
+	Host          string `json:"host,omitempty,omitzero"`
+	ID            int64  `json:"id"`
+	LastStatement string `json:"last_statement,omitempty,omitzero"`
+	OpenSeconds   int64  `json:"open_seconds,omitempty,omitzero"`
+	Seconds       int64  `json:"seconds"`
+	State         string `json:"state,omitempty,omitzero"`
+	Statement     string `json:"statement,omitempty,omitzero"`
+	User          string `json:"user,omitempty,omitzero"`
+}
+
+// BlockingUnseen defines model for BlockingUnseen.
+type BlockingUnseen struct {
+	Do     string `json:"do,omitempty,omitzero"`
+	Unseen string `json:"unseen"`
+}
+
+// BlockingWait defines model for BlockingWait.
+type BlockingWait struct {
+	Index   string `json:"index,omitempty,omitzero"`
+	Kind    string `json:"kind"`
+	Mode    string `json:"mode,omitempty,omitzero"`
+	Perhaps bool   `json:"perhaps,omitempty,omitzero"`
+	Schema  string `json:"schema,omitempty,omitzero"`
+	Seconds int64  `json:"seconds"`
+	Table   string `json:"table,omitempty,omitzero"`
+}
+
 // Bucket defines model for Bucket.
 type Bucket struct {
 	// AllocatedUntil Until when it is the worker's; null while nobody has it.
@@ -581,6 +662,21 @@ type Cancelling struct {
 type Changed struct {
 	// Changed False where all was so already.
 	Changed bool `json:"changed"`
+}
+
+// Clock defines model for Clock.
+type Clock struct {
+	// Next The slot that comes next.
+	Next time.Time `json:"next"`
+
+	// Now By the database's clock.
+	Now time.Time `json:"now"`
+
+	// ResolutionMS How long it is from slot to slot.
+	ResolutionMS int64 `json:"resolution_ms"`
+
+	// Slot The slot that has come last.
+	Slot time.Time `json:"slot"`
 }
 
 // Counted defines model for Counted.
@@ -1975,6 +2071,12 @@ type AuditListParams struct {
 	Limit int64
 }
 
+// BlockingLookParams are what BlockingLook is asked.
+type BlockingLookParams struct {
+	// All Chains at all tables of the server, not only at those of the installation.
+	All bool
+}
+
 // BulkGetParams are what BulkGet is asked.
 type BulkGetParams struct {
 	// Number The number of the bulk run.
@@ -2337,7 +2439,7 @@ func (c *Client) AgentsUndrain(ctx context.Context, body AgentNamed, with ...Wit
 
 // AttestRun Prove which slots of a time were served, and whether history has as many ends as the ledger.
 //
-// Role: operator.
+// Role: operator. The answer may be 2s old: it is shared by all who ask the same with the same role.
 func (c *Client) AttestRun(ctx context.Context, params AttestRunParams) (*AttestReport, error) {
 	q := make(query)
 	q.add("from", params.From, false)
@@ -2362,6 +2464,15 @@ func (c *Client) AuditList(ctx context.Context, params AuditListParams) (*PageOf
 	q.add("after", params.After, false)
 	q.add("limit", params.Limit, false)
 	return call[PageOfAuditEntry](ctx, c, http.MethodGet, "/api/v1/audit/list", q, nil, nil)
+}
+
+// BlockingLook Tell which sessions wait for others, and which checks somebody has locked.
+//
+// Role: admin.
+func (c *Client) BlockingLook(ctx context.Context, params BlockingLookParams) (*Blocked, error) {
+	q := make(query)
+	q.add("all", params.All, false)
+	return call[Blocked](ctx, c, http.MethodGet, "/api/v1/blocking/look", q, nil, nil)
 }
 
 // BulkGet Get a preview, or the deed that it became, with how far that is.
@@ -2432,7 +2543,7 @@ func (c *Client) ChecksEnded(ctx context.Context, params ChecksEndedParams) (*Pa
 //
 // Role: viewer. The answer is a stream, which is read as it is taken: each row is as it was when its part was read. A reader that takes nothing for 30 seconds is cut off.
 // What is whole ends with the trailer Prescient-Rows, the number of its rows. What cannot be read to its end breaks off without the end of its body, which clients
-// take for an error; JSON lines have a last line {"problem": …} before that. In CSV a text that a spreadsheet may take for a formula begins with an apostrophe.
+// take for an error; JSON lines have a last line {"problem": …} before that. In CSV an apostrophe stands before what a spreadsheet may take for a formula.
 func (c *Client) ChecksExportEnded(ctx context.Context, params ChecksExportEndedParams) (*http.Response, error) {
 	q := make(query)
 	q.add("entity", params.Entity, false)
@@ -2451,7 +2562,7 @@ func (c *Client) ChecksExportEnded(ctx context.Context, params ChecksExportEnded
 //
 // Role: viewer. The answer is a stream, which is read as it is taken: each row is as it was when its part was read. A reader that takes nothing for 30 seconds is cut off.
 // What is whole ends with the trailer Prescient-Rows, the number of its rows. What cannot be read to its end breaks off without the end of its body, which clients
-// take for an error; JSON lines have a last line {"problem": …} before that. In CSV a text that a spreadsheet may take for a formula begins with an apostrophe.
+// take for an error; JSON lines have a last line {"problem": …} before that. In CSV an apostrophe stands before what a spreadsheet may take for a formula.
 func (c *Client) ChecksExportPending(ctx context.Context, params ChecksExportPendingParams) (*http.Response, error) {
 	q := make(query)
 	q.add("entity", params.Entity, false)
@@ -2519,7 +2630,7 @@ func (c *Client) ChecksReschedule(ctx context.Context, body Rescheduling, with .
 
 // DoctorExamine Look for what is wrong, and say what to do about it.
 //
-// Role: viewer.
+// Role: viewer. The answer may be 2s old: it is shared by all who ask the same with the same role.
 func (c *Client) DoctorExamine(ctx context.Context, params DoctorExamineParams) (*Examined, error) {
 	q := make(query)
 	q.add("only", params.Only, false)
@@ -2573,7 +2684,7 @@ func (c *Client) ExecsList(ctx context.Context, params ExecsListParams) (*PageOf
 
 // ForecastGet Get the latest forecast of what slots and days are to do, and whether they end in time.
 //
-// Role: viewer.
+// Role: viewer. The answer may be 2s old: it is shared by all who ask the same with the same role.
 func (c *Client) ForecastGet(ctx context.Context, params ForecastGetParams) (*ForecastReport, error) {
 	q := make(query)
 	q.add("brief", params.Brief, false)
@@ -2801,6 +2912,13 @@ func (c *Client) SchedulesUpdate(ctx context.Context, body ScheduleDefinition, w
 	return call[Changed](ctx, c, http.MethodPost, "/api/v1/schedules/update", nil, body, with)
 }
 
+// SlotsClock Tell the time of the database, the slot that has come last, and the next.
+//
+// Role: viewer.
+func (c *Client) SlotsClock(ctx context.Context) (*Clock, error) {
+	return call[Clock](ctx, c, http.MethodGet, "/api/v1/slots/clock", nil, nil, nil)
+}
+
 // SlotsLedger List the parts of slots that were run, by whom, when and with which ends, the latest slot first.
 //
 // Role: viewer.
@@ -2816,7 +2934,7 @@ func (c *Client) SlotsLedger(ctx context.Context, params SlotsLedgerParams) (*Pa
 
 // SlotsLoad Count the checks that wait for each slot, the earliest slot first.
 //
-// Role: viewer.
+// Role: viewer. The answer may be 2s old: it is shared by all who ask the same with the same role.
 func (c *Client) SlotsLoad(ctx context.Context, params SlotsLoadParams) (*PageOfSlotLoad, error) {
 	q := make(query)
 	q.add("from", params.From, false)
@@ -2828,7 +2946,7 @@ func (c *Client) SlotsLoad(ctx context.Context, params SlotsLoadParams) (*PageOf
 
 // StatsExecs Tell what became of the checks of a time by job_exec, those with most errors first.
 //
-// Role: viewer.
+// Role: viewer. The answer may be 2s old: it is shared by all who ask the same with the same role.
 func (c *Client) StatsExecs(ctx context.Context, params StatsExecsParams) (*StatsReport, error) {
 	q := make(query)
 	q.add("from", params.From, false)
@@ -2839,7 +2957,7 @@ func (c *Client) StatsExecs(ctx context.Context, params StatsExecsParams) (*Stat
 
 // StatsPercentiles Tell how long the last calls of checks took and how late they were, by job_exec, over any time.
 //
-// Role: viewer.
+// Role: viewer. The answer may be 2s old: it is shared by all who ask the same with the same role.
 func (c *Client) StatsPercentiles(ctx context.Context, params StatsPercentilesParams) (*Percentiles, error) {
 	q := make(query)
 	q.add("from", params.From, false)
@@ -2850,7 +2968,7 @@ func (c *Client) StatsPercentiles(ctx context.Context, params StatsPercentilesPa
 
 // StatsSlower Tell which job_execs and steps take longer than in their own last weeks, what has grown most first.
 //
-// Role: viewer.
+// Role: viewer. The answer may be 2s old: it is shared by all who ask the same with the same role.
 func (c *Client) StatsSlower(ctx context.Context, params StatsSlowerParams) (*StatsSlowerReport, error) {
 	q := make(query)
 	q.add("job_exec", params.JobExec, false)
@@ -2859,7 +2977,7 @@ func (c *Client) StatsSlower(ctx context.Context, params StatsSlowerParams) (*St
 
 // StatusLook Tell who works, what is late, what fails, what waits and what comes next.
 //
-// Role: viewer.
+// Role: viewer. The answer may be 2s old: it is shared by all who ask the same with the same role.
 func (c *Client) StatusLook(ctx context.Context) (*Look, error) {
 	return call[Look](ctx, c, http.MethodGet, "/api/v1/status/look", nil, nil, nil)
 }

@@ -62,6 +62,10 @@ var rights = []struct {
 	{"UPDATE p_duty SET token = token", []string{"worker", "serve-operator", "serve-admin", "owner"}},
 	{"SELECT COUNT(*) FROM p_bulk_run, p_bulk_check", []string{"operator", "oncall", "serve-viewer", "serve-operator", "serve-admin", "owner"}},
 	{"UPDATE p_bulk_run SET done = done", []string{"oncall", "serve-operator", "serve-admin", "owner"}},
+	// A number that somebody gives would be the last for all.
+	{"INSERT INTO p_bulk_run (number, deed, filter, cutoff, person, reason, host, matched, is_exact, token, token_until) VALUES (7, 'cancel', '{}', '2026-11-20', '', '', '', 0, 1, '', '2026-11-20')", []string{"owner"}},
+	{"INSERT INTO p_api_token (number, hash, name, role, created_at, expires_at) VALUES (7, 'x', '', 'viewer', '2026-11-20', '2026-11-20')", []string{"owner"}},
+	{"UPDATE p_bulk_run SET filter = filter", []string{"owner"}},
 	{"INSERT INTO p_bulk_check (number, job_key) VALUES (1, RANDOM_BYTES(16))", []string{"oncall", "serve-operator", "serve-admin", "owner"}},
 	{"DELETE FROM p_bulk_check WHERE number = 0", []string{"owner"}},
 	{"DELETE FROM p_duty WHERE name = 'nothing'", []string{"owner"}},

@@ -33,6 +33,6 @@ GRANT SELECT ON {database}.{job_run_log} TO {account};
 GRANT SELECT ON {database}.{step_run_log} TO {account};
 GRANT SELECT ON {database}.{queue_position} TO {account};
 GRANT SELECT, INSERT, DELETE, UPDATE (answer) ON {database}.{api_key} TO {account};
-GRANT SELECT (number, name, role, created_at, expires_at, revoked_at, last_used_at), INSERT, UPDATE (revoked_at, expires_at) ON {database}.{api_token} TO {account}; -- only serve-admin
-GRANT SELECT, INSERT, UPDATE ON {database}.{bulk_run} TO {account};
+GRANT SELECT (number, name, role, created_at, expires_at, revoked_at, last_used_at), INSERT (hash, name, role, created_at, expires_at), UPDATE (revoked_at, expires_at) ON {database}.{api_token} TO {account}; -- only serve-admin
+GRANT SELECT, INSERT (deed, filter, due_at, cutoff, person, reason, host, matched, is_exact, token, token_until), UPDATE (started_at, stopped_at, ended_at, pass, reached, done, left_out, refused, error) ON {database}.{bulk_run} TO {account};
 GRANT SELECT, INSERT ON {database}.{bulk_check} TO {account};

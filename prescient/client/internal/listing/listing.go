@@ -78,7 +78,7 @@ func parseCursor(text, layout string, parts int) (at time.Time, key []byte, revi
 		if err == nil && parts == 3 {
 			revision, err = strconv.ParseUint(fields[2], 10, 64)
 		}
-		if err == nil && len(key) == len(prescient.Key{}) {
+		if err == nil && len(key) == len(prescient.Key{}) && !at.Before(prescient.EarliestDue) {
 			return at, key, revision, nil
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package large
 
 import (
 	"context"
@@ -21,7 +21,8 @@ import (
 	"prescient/scripts/bench/internal/rig"
 )
 
-var bulkSection = rig.Section{
+// Bulk is the section of deeds in bulk.
+var Bulk = rig.Section{
 	Name: "bulk",
 	About: "one deed cancels a sixth of 30 million pending checks, while an app inserts checks on one connection and updates orders on another, without a pause; " +
 		"the process that works it off dies after a fifth, and another takes over; nothing is cancelled that did not match, or came after the preview",

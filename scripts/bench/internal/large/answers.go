@@ -1,4 +1,4 @@
-package main
+package large
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"prescient/prescient/attest"
 	"prescient/prescient/connect"
 	"prescient/prescient/doctor"
+	"prescient/prescient/forecast"
 	"prescient/prescient/stats"
 	"prescient/prescient/status"
 	"prescient/sql"
@@ -18,9 +19,10 @@ import (
 	"prescient/scripts/bench/internal/rig"
 )
 
-var answersSection = rig.Section{
+// Answers is the section of what is asked of an installation.
+var Answers = rig.Section{
 	Name: "answers",
-	About: "what whoever is on call asks: status, doctor, stats of an hour, attest of a night; among 30 million checks pending for the coming month and 50 million ended " +
+	About: "what whoever is on call asks: status, doctor, forecast, stats of an hour, percentiles of a week, attest of a night, and each endpoint of the API by 20 callers; among 30 million checks pending for the coming month and 50 million ended " +
 		"in the last thirteen weeks, with books of 4 job_execs for each slot of a quarter of an hour",
 	Run: func(ctx context.Context, b *rig.Bench, s *rig.Server) error { return measureAnswers(ctx, b, s) },
 }
@@ -37,6 +39,19 @@ var answers = []struct {
 	{"doctor", func(ctx context.Context, db *sqlx.DB) (int, error) {
 		found, err := doctor.Examine(ctx, db, doctor.Options{})
 		return len(found), err
+	}},
+	{"forecast, made", func(ctx context.Context, db *sqlx.DB) (int, error) {
+		maker, err := forecast.New(ctx, db, forecast.Options{Name: "bench"})
+		if err != nil {
+			return 0, err
+		}
+		_, err = maker.Make(ctx)
+		return 1, err
+	}},
+	{"percentiles of a week", func(ctx context.Context, db *sqlx.DB) (int, error) {
+		end := time.Now().UTC().Truncate(time.Hour).Add(-2 * time.Hour)
+		all, err := stats.Percentiles(ctx, db, "", sql.Auto, end.AddDate(0, 0, -7), end)
+		return len(all), err
 	}},
 	{"stats of an hour", func(ctx context.Context, db *sqlx.DB) (int, error) {
 		report, err := stats.Execs(ctx, db, "", sql.Auto, time.Now().Add(-time.Hour), time.Now())
@@ -67,6 +82,7 @@ func measureAnswers(ctx context.Context, b *rig.Bench, s *rig.Server) error {
 			func() error { return fillHistory(ctx, b, p, ended) },
 			func() error { return fillPending(ctx, b, p, ended/5*3) },
 			func() error { return fillBooks(ctx, p) },
+			func() error { return fillSums(ctx, p) },
 		} {
 			if err := fill(); err != nil {
 				return err
@@ -82,11 +98,11 @@ func measureAnswers(ctx context.Context, b *rig.Bench, s *rig.Server) error {
 	}
 	defer db.Close()
 	for _, a := range answers {
-		if err := timed(ctx, b, a.name, ended, 5, func() (int, error) { return a.ask(ctx, db) }); err != nil {
+		if err := rig.Timed(ctx, b, a.name, ended, 5, func() (int, error) { return a.ask(ctx, db) }); err != nil {
 			return err
 		}
 	}
-	return nil
+	return measureEndpoints(ctx, b, p, db, ended)
 }
 
 // fillBooks makes the ledger of the slots whose ends there are, and books of their job_execs.

@@ -1,4 +1,4 @@
-package main
+package large
 
 import (
 	"context"
@@ -17,7 +17,8 @@ import (
 	"prescient/scripts/bench/internal/slotrun"
 )
 
-var historySection = rig.Section{
+// History is the section of the lists.
+var History = rig.Section{
 	Name:  "history",
 	About: "pages of history (of 50 million ends, unless --rows says otherwise) and of jobs (a sixteenth of that), and the analysts' views, and ends that are added, beside a fiftieth of all that",
 	Run: func(ctx context.Context, b *rig.Bench, s *rig.Server) error {
@@ -139,7 +140,7 @@ func listings(ctx context.Context, b *rig.Bench, p *rig.Place, rows int) error {
 			page, err := p.Client.History(ctx, db, l.filter)
 			return len(page), err
 		}
-		if err := timed(ctx, b, l.name, rows, 5, read); err != nil {
+		if err := rig.Timed(ctx, b, l.name, rows, 5, read); err != nil {
 			return err
 		}
 	}
@@ -203,32 +204,6 @@ func someListings(ctx context.Context, p *rig.Place, db *sqlx.DB) []listing {
 	return all
 }
 
-// timed reads several times, and records the first time and the median.
-func timed(ctx context.Context, b *rig.Bench, name string, size, times int, read func() (int, error)) error {
-	var all []float64
-	var found int
-	note := ""
-	for range times {
-		started := time.Now()
-		n, err := read()
-		took := time.Since(started)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		all = append(all, took.Seconds()*1000)
-		if err != nil {
-			note = err.Error()
-		}
-		found = n
-		if took > 2*time.Second {
-			break
-		}
-	}
-	b.Say("  %-52s %9d: first %9.1f ms, median %9.1f ms, %d rows %s", name, size, all[0], page.Median(all), found, note)
-	return b.Book.Add(page.Record{Case: name, Rows: size, Note: note, Figures: map[string]float64{
-		"first_ms": all[0], "median_ms": page.Median(all), "found": float64(found)}})
-}
-
 // measureViews reads each of the analysts' views with and without a filter.
 func measureViews(ctx context.Context, b *rig.Bench, p *rig.Place, rows int) error {
 	db, err := connect.Open(limitedDSN(p, viewLimit), 0)
@@ -248,7 +223,7 @@ func measureViews(ctx context.Context, b *rig.Bench, p *rig.Place, rows int) err
 			if view == "history_checks" && f.where != "" {
 				continue // it has no day; history_checks_daily has
 			}
-			err := timed(ctx, b, view+", "+f.name, rows, 3, func() (int, error) {
+			err := rig.Timed(ctx, b, view+", "+f.name, rows, 3, func() (int, error) {
 				rows, err := db.QueryContext(ctx, "SELECT * FROM "+view+f.where)
 				if err != nil {
 					return 0, err

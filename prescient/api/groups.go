@@ -2,6 +2,30 @@ package api
 
 import "prescient/prescient/ops"
 
+func (a *server) checks() {
+	query(a, ops.GetCheck)
+	query(a, ops.ListPending)
+	query(a, ops.ListEnded)
+	deed(a, ops.InsertChecks)
+	deed(a, ops.CancelChecks)
+	deed(a, ops.RescheduleCheck)
+}
+
+func (a *server) bulk() {
+	deed(a, ops.PreviewBulk)
+	deed(a, ops.StartBulk)
+	deed(a, ops.StopBulk)
+	query(a, ops.GetBulk)
+	query(a, ops.ListBulk)
+}
+
+func (a *server) tokens() {
+	query(a, ops.ListTokens)
+	deed(a, ops.CreateToken)
+	deed(a, ops.RotateToken)
+	deed(a, ops.RevokeToken)
+}
+
 func (a *server) definitions() {
 	query(a, ops.ListSchedules)
 	query(a, ops.GetSchedule)

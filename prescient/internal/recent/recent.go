@@ -1,0 +1,91 @@
+// Package recent asks once for what many want to know at about the same time.
+package recent
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Answers are what was asked for a moment ago. They are for concurrent use.
+type Answers struct {
+	// Age is how old an answer may be, counted from when it came.
+	Age time.Duration
+	// Most is how many answers are kept; what is asked beyond is asked each time.
+	Most int
+
+	mu sync.Mutex
+	by map[string]*answer
+}
+
+// answer is what was answered last; whoever has the turn may look at it.
+type answer struct {
+	turn        chan struct{}
+	wanted      int // by how many, while mu is held
+	began, came time.Time
+	value       any
+	err         error
+}
+
+// Get returns the answer for a key that came within Age, or else asks. Who comes while another asks waits for that answer, even where it is an error;
+// where the other gave up, the next one asks. What was returned belongs to all, and is not to be changed.
+func (a *Answers) Get(ctx context.Context, key string, ask func(ctx context.Context) (any, error)) (any, error) {
+	arrived := time.Now()
+	kept := a.want(key)
+	if kept == nil {
+		return ask(ctx)
+	}
+	defer a.leave(kept)
+	select {
+	case kept.turn <- struct{}{}:
+		defer func() { <-kept.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if !kept.came.IsZero() && (kept.err == nil && time.Since(kept.came) < a.Age || kept.began.After(arrived)) {
+		return kept.value, kept.err
+	}
+	began := time.Now()
+	value, err := ask(ctx)
+	if ctx.Err() == nil {
+		kept.began, kept.came, kept.value, kept.err = began, time.Now(), value, err
+	}
+	return value, err
+}
+
+// want returns what is kept for a key, or nil where there is no place.
+func (a *Answers) want(key string) *answer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	kept := a.by[key]
+	if kept == nil {
+		if a.by == nil {
+			a.by = make(map[string]*answer)
+		}
+		if len(a.by) >= a.Most {
+			a.forget()
+		}
+		if len(a.by) >= a.Most {
+			return nil
+		}
+		kept = &answer{turn: make(chan struct{}, 1)}
+		a.by[key] = kept
+	}
+	kept.wanted++
+	return kept
+}
+
+func (a *Answers) leave(kept *answer) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	kept.wanted--
+}
+
+// forget drops what nobody wants and is too old.
+func (a *Answers) forget() {
+	for key, kept := range a.by {
+		if kept.wanted == 0 && time.Since(kept.came) >= a.Age {
+			delete(a.by, key)
+		}
+	}
+}

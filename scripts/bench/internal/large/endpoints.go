@@ -1,0 +1,165 @@
+package large
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient/api"
+	"prescient/prescient/client"
+	"prescient/prescient/connect"
+	"prescient/prescient/ops"
+	"prescient/prescient/schedule"
+	"prescient/prescient/stats"
+	"prescient/prescient/steps"
+	"prescient/sql"
+
+	"prescient/scripts/bench/internal/page"
+	"prescient/scripts/bench/internal/rig"
+)
+
+const (
+	// callers ask at the same time, each with a token of its own.
+	callers = 20
+	// callersAsk is for how long they do, each request anew as soon as it is answered.
+	callersAsk = 3 * time.Second
+)
+
+// endpoints are what the API is asked for. {middle} is a time in the middle of history, {slot} one with much to come.
+var endpoints = []string{
+	"checks/get?entity=order/4711&job_exec=order-unshipped",
+	"checks/pending", "checks/pending?job_exec=refund-stuck", "checks/pending?entity=order/4711", "checks/pending?slot={slot}&limit=100",
+	"checks/ended", "checks/ended?entity=account/main", "checks/ended?job_exec=refund-stuck", "checks/ended?outcome=timed_out", "checks/ended?from={middle}",
+	"checks/life?entity=order/4711", "checks/life?entity=account/main",
+	"slots/load", "slots/ledger", "forecast/get", "status/look", "doctor/examine", "attest/run",
+	"stats/execs", "stats/percentiles", "stats/slower", "execs/list", "pauses/list",
+	"schedules/list", "schedules/get?id=nightly", "schedules/runs?id=nightly", "schedules/preview?crontab=@daily&zone=Europe/Berlin",
+	"jobs/list", "jobs/get?name=close-the-day", "jobs/versions?name=close-the-day", "jobs/runs", "steps/list", "runs/long",
+	"agents/list", "agents/pools", "events/backlog", "events/set_aside", "audit/list", "audit/list?kind=check", "bulk/list", "tokens/list", "metrics",
+	"health?ready=true",
+}
+
+// fillSums has the last week's ends summed up as an agent does it, and makes what the endpoints ask for by name.
+func fillSums(ctx context.Context, p *rig.Place) error {
+	db, err := connect.Open(p.DSN(p.Name), 0)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	now := time.Now()
+	if _, err := stats.Rebuild(ctx, db, "", sql.Auto, now.AddDate(0, 0, -8), now); err != nil {
+		return err
+	}
+	c, err := client.New(ctx, p.App, client.Options{})
+	if err != nil {
+		return err
+	}
+	if _, err := schedule.New(c).Create(ctx, db, schedule.Schedule{ID: "nightly", Crontabs: []string{"@daily"}, JobExec: "account-idle"}); err != nil {
+		return err
+	}
+	_, err = steps.New(c, steps.Options{}).Create(ctx, db, steps.Job{Name: "close-the-day", Crontabs: []string{"@daily"}, Steps: []steps.Step{{Name: "one", JobExec: "account-idle"}}})
+	return err
+}
+
+// measureEndpoints asks each endpoint by one caller, which counts the statements, and then by all of them at once.
+func measureEndpoints(ctx context.Context, b *rig.Bench, p *rig.Place, db *sqlx.DB, size int) error {
+	o, err := ops.Open(ctx, ops.Options{Accounts: ops.Accounts{Viewer: db, Operator: db, Admin: db}})
+	if err != nil {
+		return err
+	}
+	server := httptest.NewServer(api.New(api.Options{Ops: o, Rate: 1e6, Authenticate: func(r *http.Request) (ops.Caller, error) {
+		return ops.Caller{Name: r.Header.Get("Authorization"), Role: ops.Admin, Token: uint64(len(r.Header.Get("Authorization"))), Host: "bench"}, nil
+	}}))
+	defer server.Close()
+	pairs := []string{"{middle}", url.QueryEscape(time.Now().UTC().AddDate(0, 0, -historyDays/2).Format(time.RFC3339)),
+		"{slot}", url.QueryEscape(time.Now().UTC().Add(10 * 24 * time.Hour).Truncate(resolution).Format(time.RFC3339))}
+	var worst float64
+	for _, path := range endpoints {
+		address := server.URL + api.Base + "/" + replace(path, pairs...)
+		count := p.Questions()
+		before, err := count()
+		if err != nil {
+			return err
+		}
+		const alone = 3
+		var ms []float64
+		for range alone {
+			took, err := get(ctx, address, 1)
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			ms = append(ms, took)
+		}
+		after, err := count()
+		if err != nil {
+			return err
+		}
+		all, err := together(ctx, address)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		slices.Sort(all)
+		figures := map[string]float64{"statements": (after - before - 1) / alone, "alone ms": page.Median(ms), "20 p50 ms": page.Percentile(all, 50),
+			"20 p99 ms": page.Percentile(all, 99), "20 a second": float64(len(all)) / callersAsk.Seconds()}
+		worst = max(worst, figures["20 p99 ms"])
+		b.Say("  %-58s %5.1f statements, alone %7.1f ms; 20 callers: %8.1f, %8.1f ms, %7.0f a second", path, figures["statements"], figures["alone ms"],
+			figures["20 p50 ms"], figures["20 p99 ms"], figures["20 a second"])
+		if err := b.Book.Add(page.Record{Case: path, Rows: size, Figures: figures}); err != nil {
+			return err
+		}
+	}
+	b.Say("  the slowest p99 of all is %.0f ms", worst)
+	return nil
+}
+
+// together has all callers ask, and returns how many milliseconds each answer took.
+func together(ctx context.Context, address string) (all []float64, err error) {
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	until := time.Now().Add(callersAsk)
+	for caller := range callers {
+		group.Go(func() {
+			for time.Now().Before(until) {
+				took, failed := get(ctx, address, caller+1)
+				mu.Lock()
+				all, err = append(all, took), errors.Join(err, failed)
+				stop := err != nil
+				mu.Unlock()
+				if stop {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	return all, err
+}
+
+// get reads an answer to its end as one of the callers.
+func get(ctx context.Context, address string, caller int) (ms float64, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Authorization", fmt.Sprintf("%0*d", caller, 0))
+	began := time.Now()
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode >= 400 && resp.StatusCode != http.StatusNotFound {
+		err = fmt.Errorf("%s: %s", resp.Status, text)
+	}
+	return time.Since(began).Seconds() * 1000, err
+}
