@@ -2308,7 +2308,7 @@ type ChecksLifeParams struct {
 	Entity string
 	// Before Only what ended or was done before this time.
 	Before time.Time
-	// Limit How many rows each list has at most.
+	// Limit How many rows each list has at most; a list ends early where its payloads come to 4 MB.
 	Limit int64
 }
 
@@ -2669,7 +2669,7 @@ func (c *Client) ChecksCancel(ctx context.Context, body Cancelling, with ...With
 	return call[Counted](ctx, c, http.MethodPost, "/api/v1/checks/cancel", nil, body, with)
 }
 
-// ChecksEnded List checks that have ended, the latest first.
+// ChecksEnded List checks that have ended, the latest first. A page ends early where its payloads come to 4 MB.
 //
 // Role: viewer.
 func (c *Client) ChecksEnded(ctx context.Context, params ChecksEndedParams) (*PageOfEnded, error) {
@@ -2752,7 +2752,7 @@ func (c *Client) ChecksLife(ctx context.Context, params ChecksLifeParams) (*Life
 	return call[Life](ctx, c, http.MethodGet, "/api/v1/checks/life", q, nil, nil)
 }
 
-// ChecksPending List pending checks, in the order in which they come due.
+// ChecksPending List pending checks, in the order in which they come due. A page ends early where its payloads come to 4 MB.
 //
 // Role: viewer.
 func (c *Client) ChecksPending(ctx context.Context, params ChecksPendingParams) (*PageOfFutureJob, error) {
