@@ -24,6 +24,9 @@ func (q *Query) Err() error { return q.err }
 // Text is a value as it is; empty where it is not given.
 func (q *Query) Text(name string) string { return q.values.Get(name) }
 
+// All are the values of a name that is given several times.
+func (q *Query) All(name string) []string { return q.values[name] }
+
 // Has says whether a value is given that is not empty.
 func (q *Query) Has(name string) bool { return q.values.Get(name) != "" }
 
