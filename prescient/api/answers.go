@@ -15,6 +15,7 @@ import (
 )
 
 func (a *server) answers() {
+	query(a, ops.GetClock)
 	query(a, ops.LoadSlots)
 	query(a, ops.ListLedger)
 	query(a, ops.GetForecast)

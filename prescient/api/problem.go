@@ -1,9 +1,7 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -11,14 +9,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"prescient/prescient"
-	"prescient/prescient/bulk"
-	"prescient/prescient/client"
-	"prescient/prescient/connect"
-	"prescient/prescient/forecast"
 	"prescient/prescient/ops"
-	"prescient/prescient/schedule"
-	"prescient/prescient/stats"
-	"prescient/prescient/steps"
+	"prescient/prescient/ops/kind"
 )
 
 // problem is an error as RFC 9457 has it. It is what huma answers and, before huma, the guard.
@@ -58,59 +50,17 @@ const (
 	urn   = "urn:prescient:error:"
 )
 
-// sentinels are the errors that callers tell apart. Of several that an error wraps the first counts.
-var sentinels = []struct {
-	err    error
-	name   string
-	status int
-}{
-	{ops.ErrForbidden, "ErrForbidden", http.StatusForbidden},
-	{ops.ErrKeyUsed, "ErrKeyUsed", http.StatusUnprocessableEntity},
-	{ops.ErrUnderWay, "ErrUnderWay", http.StatusConflict},
-	{prescient.ErrBeyondHorizon, "ErrBeyondHorizon", http.StatusUnprocessableEntity},
-	{prescient.ErrPending, "ErrPending", http.StatusConflict},
-	{prescient.ErrKeyCollision, "ErrKeyCollision", http.StatusConflict},
-	{prescient.ErrNotFound, "ErrNotFound", http.StatusNotFound},
-	{schedule.ErrNotFound, "ErrNotFound", http.StatusNotFound},
-	{steps.ErrNotFound, "ErrNotFound", http.StatusNotFound},
-	{ops.ErrNoToken, "ErrNotFound", http.StatusNotFound},
-	{schedule.ErrExists, "ErrExists", http.StatusConflict},
-	{steps.ErrExists, "ErrExists", http.StatusConflict},
-	{schedule.ErrOfJob, "ErrOfJob", http.StatusConflict},
-	{steps.ErrStale, "ErrStale", http.StatusConflict},
-	{steps.ErrInUse, "ErrInUse", http.StatusConflict},
-	{stats.ErrBusy, "ErrBusy", http.StatusConflict},
-	{forecast.ErrNone, "ErrNone", http.StatusNotFound},
-	{bulk.ErrNotFound, "ErrNotFound", http.StatusNotFound},
-	{bulk.ErrToken, "ErrToken", http.StatusConflict},
-	{prescient.ErrInvalid, "ErrInvalid", http.StatusUnprocessableEntity},
-	{prescient.ErrReslotting, "ErrReslotting", http.StatusServiceUnavailable},
-	{prescient.ErrConfigChanged, "ErrConfigChanged", http.StatusServiceUnavailable},
-	{prescient.ErrNotMigrated, "ErrNotMigrated", http.StatusServiceUnavailable},
-}
-
-// problemOf says what an error is to the caller. What it does not know may have statements of the server's in it: the log has that.
+// problemOf says what an error is to the caller. What is not known may have statements of the server's in it: the log has that.
 func problemOf(err error) problem {
-	for _, k := range sentinels {
-		if errors.Is(err, k.err) {
-			p := problem{Type: urn + k.name, Title: k.err.Error(), Status: k.status, Detail: err.Error()}
-			if k.status == http.StatusServiceUnavailable || errors.Is(err, ops.ErrUnderWay) {
-				p.retryAfter = time.Second
-			}
-			return p
-		}
+	is := kind.Of(err)
+	p := problem{Type: blank, Title: is.Title, Status: is.Status, Detail: is.Detail}
+	if is.Name != "" {
+		p.Type = urn + is.Name
 	}
-	switch {
-	case client.BeginAgain(err):
-		return problem{Type: blank, Title: "Locked", Status: http.StatusConflict, Detail: "others have locked what this is about; send it again", retryAfter: time.Second}
-	case errors.Is(err, context.DeadlineExceeded):
-		return problem{Type: blank, Title: "Timed out", Status: http.StatusGatewayTimeout, Detail: "the database did not answer in time", retryAfter: time.Second}
-	case errors.Is(err, context.Canceled):
-		return problem{Type: blank, Title: "Cancelled", Status: 499, Detail: "the request was cancelled"}
-	case connect.IsUnreachable(err):
-		return problem{Type: blank, Title: "Unavailable", Status: http.StatusServiceUnavailable, Detail: "the database cannot be reached", retryAfter: time.Second}
+	if is.Again {
+		p.retryAfter = time.Second
 	}
-	return problem{Type: blank, Title: "Internal error", Status: http.StatusInternalServerError, Detail: "the log of the server has the reason"}
+	return p
 }
 
 // problems are the states that an operation may answer, beside that of success.

@@ -63,6 +63,27 @@ var LoadSlots = shared(query("slots.load", Viewer, "Count the checks that wait f
 	return page(rows, in.Limit, err)
 }))
 
+// Clock is the time of the database, and the slots around it.
+type Clock struct {
+	Now          time.Time `json:"now" doc:"By the database's clock."`
+	ResolutionMS int64     `json:"resolution_ms" doc:"How long it is from slot to slot."`
+	Slot         time.Time `json:"slot" doc:"The slot that has come last."`
+	Next         time.Time `json:"next" doc:"The slot that comes next."`
+}
+
+// Resolution is ResolutionMS.
+func (c Clock) Resolution() time.Duration { return time.Duration(c.ResolutionMS) * time.Millisecond }
+
+// GetClock tells the time.
+var GetClock = query("slots.clock", Viewer, "Tell the time of the database, the slot that has come last, and the next.", func(ctx context.Context, q asked, _ struct{}) (Clock, error) {
+	now, err := q.client.Now(ctx, q.db)
+	if err != nil {
+		return Clock{}, err
+	}
+	grid := q.client.Grid()
+	return Clock{now.UTC(), grid.Resolution().Milliseconds(), grid.Floor(now).UTC(), grid.Next(now).UTC()}, nil
+})
+
 // LedgerAsked narrows a list of the ledger.
 type LedgerAsked struct {
 	Slot time.Time `query:"slot" doc:"Only this slot."`

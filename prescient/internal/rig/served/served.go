@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/app"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/ops"
@@ -28,8 +29,18 @@ func New(t *testing.T, d servertest.Database, resolution time.Duration) *Rig {
 // OpsAt makes operations for which the server's clock stands still at a time.
 func (r *Rig) OpsAt(now time.Time) *ops.Ops {
 	r.T.Helper()
-	o, err := ops.Open(r.T.Context(), ops.Options{Prefix: "p_", Dialect: r.Setting, Program: "served", Accounts: ops.Accounts{
-		Viewer: r.As("serve-viewer", now), Operator: r.As("serve-operator", now), Admin: r.As("serve-admin", now)}})
+	return r.ops(ops.Accounts{Viewer: r.As("serve-viewer", now), Operator: r.As("serve-operator", now), Admin: r.As("serve-admin", now)})
+}
+
+// HookedOps is OpsAt with hooks.
+func (r *Rig) HookedOps(now time.Time, h *rig.Hooks) *ops.Ops {
+	r.T.Helper()
+	return r.ops(ops.Accounts{Viewer: r.HookedAs("serve-viewer", now, h), Operator: r.HookedAs("serve-operator", now, h), Admin: r.HookedAs("serve-admin", now, h)})
+}
+
+func (r *Rig) ops(accounts ops.Accounts) *ops.Ops {
+	r.T.Helper()
+	o, err := ops.Open(r.T.Context(), ops.Options{Prefix: "p_", Dialect: r.Setting, Program: "served", Accounts: accounts})
 	r.Must(err)
 	return o
 }

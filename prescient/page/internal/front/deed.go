@@ -1,0 +1,154 @@
+package front
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"prescient/prescient/ops"
+	"prescient/prescient/page/internal/look"
+)
+
+// Deed is something to do. It is asked for by a page that says what will happen, and done by what that page sends.
+type Deed struct {
+	// Path below the base, of the page and of what it sends.
+	Path string
+	// Title is the heading, and Button says what is done.
+	Title, Button string
+	// Role is the least that may do it.
+	Role ops.Role
+	// Hidden are the values that the page takes over from its address. The template has fields for others.
+	Hidden []string
+	// Template is the name of the template that gets what Ask returns.
+	Template string
+	// Ask looks for what will happen.
+	Ask func(ctx context.Context, a Asked) (Shown, error)
+	// Do does it, and says where to go then.
+	Do func(ctx context.Context, d Doing) (Done, error)
+	// Said says what was done, to how many.
+	Said func(count int) string
+}
+
+// Doing is what a deed works with: its caller has name, role, reason and idempotency key.
+type Doing struct {
+	Ops *ops.Ops
+	By  ops.Caller
+	*Query
+}
+
+// Done is what came of a deed.
+type Done struct {
+	// Path below the base of what is shown then, with its query: names and values in turn.
+	Path  string
+	Query []string
+	// Count is to how many it was done.
+	Count int
+}
+
+// The names of values that all deeds have, and of those that say what was done.
+const (
+	keyName, reasonName = "_key", "_reason"
+	didName, countName  = "_did", "_count"
+)
+
+// longestForm is how long the form of a deed may be.
+const longestForm = 2 << 20
+
+// confirmation is what the template around that of a deed gets.
+type confirmation struct {
+	Action, Button, Key, Reason, Place, Problem string
+	Hidden                                      []hidden
+	Inner                                       template.HTML
+}
+
+type hidden struct{ Name, Value string }
+
+// confirm serves the page that asks whether a deed is to be done.
+func (f *Front) confirm(d Deed, t *template.Template) func(w http.ResponseWriter, r *http.Request, by User) error {
+	return func(w http.ResponseWriter, r *http.Request, by User) error {
+		return f.ask(w, r, by, d, t, r.URL.Query(), http.StatusOK, "")
+	}
+}
+
+func (f *Front) ask(w http.ResponseWriter, r *http.Request, by User, d Deed, t *template.Template, values url.Values, status int, problem string) error {
+	if err := (ops.Info{ID: d.Title, Role: d.Role}).Allow(ops.Caller{Role: by.Role}); err != nil {
+		return err
+	}
+	leave, err := f.place(r.Context())
+	if err != nil {
+		return err
+	}
+	defer leave()
+	a := Asked{Ops: f.ops, By: ops.Caller{Name: "page", Role: by.Role}, Query: NewQuery(values), Now: f.o.Now()}
+	shown, err := d.Ask(r.Context(), a)
+	f.away.note(err)
+	if err != nil {
+		return err
+	}
+	c := confirmation{Action: d.Path, Button: d.Button, Key: values.Get(keyName), Reason: values.Get(reasonName), Place: f.o.Place, Problem: problem}
+	if c.Key == "" {
+		c.Key = rand.Text()
+	}
+	for _, name := range d.Hidden {
+		for _, value := range values[name] {
+			c.Hidden = append(c.Hidden, hidden{name, value})
+		}
+	}
+	if c.Inner, err = look.Body(t, d.Template, shown.Data); err != nil {
+		return err
+	}
+	body, err := look.Body(f.common, "confirm", c)
+	if err != nil {
+		return err
+	}
+	title := shown.Title
+	if title == "" {
+		title = d.Title
+	}
+	return f.Write(w, status, look.Page{Title: title, User: by.Name, Role: string(by.Role), Body: body})
+}
+
+// do does a deed that its page sent.
+func (f *Front) do(d Deed, t *template.Template) func(w http.ResponseWriter, r *http.Request, by User) error {
+	return func(w http.ResponseWriter, r *http.Request, by User) error {
+		r.Body = http.MaxBytesReader(w, r.Body, longestForm)
+		if err := r.ParseForm(); err != nil {
+			return fmt.Errorf("%w: the form cannot be read: %w", errForm, err)
+		}
+		values := r.PostForm
+		leave, err := f.place(r.Context())
+		if err != nil {
+			return err
+		}
+		q := NewQuery(values)
+		done, err := d.Do(r.Context(), Doing{Ops: f.ops, Query: q,
+			By: ops.Caller{Name: by.Name, Role: by.Role, Host: f.Address(r), Reason: values.Get(reasonName), Key: values.Get(keyName)}})
+		leave()
+		f.away.note(err)
+		f.shared.forget()
+		if err != nil {
+			is := kindOf(err)
+			if is.Status >= http.StatusInternalServerError || is.Status == http.StatusForbidden || is.Status == http.StatusNotFound {
+				return err
+			}
+			return f.ask(w, r, by, d, t, values, is.Status, is.Detail)
+		}
+		query := append(append([]string{}, done.Query...), didName, d.Path, countName, strconv.Itoa(done.Count))
+		http.Redirect(w, r, f.Path(done.Path, query...), http.StatusSeeOther)
+		return nil
+	}
+}
+
+// said is what a deed said that led to this page. Others may make such an address; it says nothing but what deeds say.
+func (f *Front) said(q url.Values) string {
+	n, err := strconv.Atoi(q.Get(countName))
+	say := f.says[q.Get(didName)]
+	if err != nil || n < 0 || say == nil {
+		return ""
+	}
+	return say(n)
+}

@@ -1,0 +1,110 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"prescient/prescient/ops/kind"
+	"prescient/prescient/page/internal/look"
+)
+
+// Errors of the page itself.
+var (
+	errNoView = errors.New("there is no such page")
+	errForm   = errors.New("no form")
+	errBusy   = errors.New("busy")
+)
+
+// known hands a request on with who sent it, and says what went wrong.
+func (f *Front) known(next func(w http.ResponseWriter, r *http.Request, by User) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerWithin)) // where the server lets it
+		var by User
+		_, err := guarded(r.Context(), func(context.Context) (_ struct{}, err error) {
+			if by, err = f.o.Who(r); err != nil {
+				return struct{}{}, err
+			}
+			return struct{}{}, next(w, r, by)
+		})
+		if err != nil {
+			f.wrong(w, r, by, err)
+		}
+	})
+}
+
+// kindOf is kind.Of, for errors of the page too.
+func kindOf(err error) kind.Kind {
+	switch {
+	case errors.Is(err, errNoView):
+		return kind.Kind{Title: "There is no such page", Detail: "Nothing is at this address.", Status: http.StatusNotFound}
+	case errors.Is(err, errForm):
+		return kind.Kind{Title: "The form cannot be read", Detail: "It may be too long.", Status: http.StatusBadRequest}
+	case errors.Is(err, errBusy):
+		return kind.Kind{Title: "Busy", Detail: "As many pages as are made at a time are under way.", Status: http.StatusServiceUnavailable, Again: true}
+	case errors.Is(err, ErrNobody):
+		return kind.Kind{Title: "Nobody is logged in", Detail: "This page is for those who are.", Status: http.StatusUnauthorized}
+	}
+	return kind.Of(err)
+}
+
+// lookAgain is how often a browser looks again where that may help.
+const lookAgain = 5 * time.Second
+
+// wrong answers what went wrong.
+func (f *Front) wrong(w http.ResponseWriter, r *http.Request, by User, err error) {
+	is := kindOf(err)
+	if is.Status == http.StatusUnauthorized && f.o.Login != "" && (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.Header.Get("Prescient-Refresh") == "" {
+		http.Redirect(w, r, f.Path(f.o.Login, "next", f.Path(r.URL.Path)+queryOf(r)), http.StatusSeeOther)
+		return
+	}
+	t := look.Trouble{Status: is.Status, Title: is.Title, Text: is.Detail, User: by.Name, Role: string(by.Role), Now: f.o.Now()}
+	if is.Again {
+		t.Again = lookAgain
+	}
+	switch {
+	case is.Away:
+		t.Status, t.Title, t.Since = http.StatusServiceUnavailable, "The database is away", f.away.since()
+		t.Do = "Checks are pending in the database, and are served when it is back."
+	case is.Status == http.StatusForbidden:
+		t.Title, t.Do = "Not allowed", "Ask somebody with that role, or an admin for it."
+	}
+	if is.Status >= http.StatusInternalServerError && !errors.Is(err, errBusy) {
+		f.o.Log.Error().Err(err).Str("path", r.URL.Path).Msg("a page failed")
+	}
+	f.Wrong(w, r, t)
+}
+
+func queryOf(r *http.Request) string {
+	if r.URL.RawQuery == "" {
+		return ""
+	}
+	return "?" + r.URL.RawQuery
+}
+
+// away remembers since when the database does not answer.
+type away struct {
+	now func() time.Time
+	mu  sync.Mutex
+	at  time.Time
+}
+
+// note takes note of how a look went.
+func (a *away) note(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case err == nil:
+		a.at = time.Time{}
+	case a.at.IsZero() && kind.Of(err).Away:
+		a.at = a.now()
+	}
+}
+
+func (a *away) since() time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.at
+}

@@ -1,0 +1,90 @@
+package look
+
+import (
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// policy is what a browser may load and do for a page: own stylesheet, script and pictures, forms to ourselves, and nothing that stands in the page
+// itself. The script makes elements of a page's text by one policy of Trusted Types.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; " +
+	"require-trusted-types-for 'script'; trusted-types prescient"
+
+// Handler serves the assets and hands other requests to next, with the headers of pages: as requests below the base, whether they brought its prefix or
+// a proxy took that off. Requests that change something are taken from our own pages alone.
+func (s *Site) Handler(next http.Handler) (http.Handler, error) {
+	cross := http.NewCrossOriginProtection()
+	if s.origin != "" { // behind a proxy that puts a Host of its own
+		if err := cross.AddTrustedOrigin(s.origin); err != nil {
+			return nil, err
+		}
+	}
+	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.Wrong(w, r, Trouble{Status: http.StatusForbidden, Title: "Sent from elsewhere", Text: "This request came from a page of another site, so it was not done.",
+			Do: "Open the page here, and send it from there."})
+	}))
+	protected := cross.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.secure(w)
+		r = s.below(r)
+		if !s.assets.serve(w, r) {
+			protected.ServeHTTP(w, r)
+		}
+	}), nil
+}
+
+func (s *Site) secure(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=()")
+	h.Set("Cache-Control", "no-store")
+}
+
+// below is the request with a path below the base.
+func (s *Site) below(r *http.Request) *http.Request {
+	rest, found := strings.CutPrefix(r.URL.Path, s.prefix)
+	if s.prefix == "" || !found || rest != "" && rest[0] != '/' {
+		return r
+	}
+	if rest == "" {
+		rest = "/"
+	}
+	r2 := r.Clone(r.Context())
+	r2.URL.Path, r2.URL.RawPath = rest, ""
+	return r2
+}
+
+// Address is where a request came from: its sender, or, where that is a proxy of ours, whom the proxies say it came from. Of the list that they leave
+// the last that is none of them counts, as what stands before may be anybody's invention.
+func (s *Site) Address(r *http.Request) string {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	sender := at.Addr().Unmap()
+	if !s.proxy(sender) {
+		return sender.String()
+	}
+	list := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, one := range slices.Backward(list) {
+		addr, err := netip.ParseAddr(strings.TrimSpace(one))
+		if err != nil {
+			break
+		}
+		if sender = addr.Unmap().WithZone(""); !s.proxy(sender) {
+			break
+		}
+	}
+	return sender.String()
+}
+
+func (s *Site) proxy(addr netip.Addr) bool {
+	return slices.ContainsFunc(s.options.Proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
