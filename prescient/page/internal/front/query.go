@@ -24,6 +24,16 @@ func (q *Query) Err() error { return q.err }
 // Text is a value as it is; empty where it is not given.
 func (q *Query) Text(name string) string { return q.values.Get(name) }
 
+// Texts are all that a value is given as, but empty ones.
+func (q *Query) Texts(name string) (all []string) {
+	for _, one := range q.values[name] {
+		if one != "" {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
 // Has says whether a value is given that is not empty.
 func (q *Query) Has(name string) bool { return q.values.Get(name) != "" }
 
