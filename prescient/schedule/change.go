@@ -76,7 +76,7 @@ func (s *Schedules) edit(ctx context.Context, db prescient.DB, id string, versio
 		if after.ID != id {
 			return fmt.Errorf("%w: the id of schedule %q cannot be changed to %q", prescient.ErrInvalid, id, after.ID)
 		}
-		if err := errors.Join(after.validate(), after.validSeen(before), s.mine(after)); err != nil {
+		if err := errors.Join(after.ValidateFrom(before), s.mine(after)); err != nil {
 			return err
 		}
 		if after = after.withDefaults(); old.same(after) {

@@ -69,6 +69,19 @@ func (q *Query) Int(name string, usual, least, most int) int {
 	return n
 }
 
+// Number is the number of a version or the like; 0 where it is not given.
+func (q *Query) Number(name string) uint64 {
+	text := q.values.Get(name)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil {
+		q.wrong(fmt.Errorf("%w: %s %.40q: a number is allowed", prescient.ErrInvalid, name, text))
+	}
+	return n
+}
+
 func (q *Query) wrong(err error) {
 	if q.err == nil {
 		q.err = err
