@@ -28,6 +28,7 @@ type Narrowed struct {
 	Slot    time.Time `query:"slot" doc:"Only of this slot."`
 	From    time.Time `query:"from" doc:"Only from this time on: of the slot of a pending check, of the end of an ended one."`
 	Before  time.Time `query:"before" doc:"Only before this time."`
+	Reason  string    `query:"reason" maxLength:"200" doc:"Only those whose error has this text in it: the last one of a pending check, that of the end of an ended one."`
 }
 
 // ListAsked asks for a page of checks.
@@ -76,7 +77,7 @@ func (a Narrowed) filter(by Caller) (client.ListFilter, error) {
 	if err := checkTimes(a.Slot, a.From, a.Before); err != nil {
 		return client.ListFilter{}, err
 	}
-	f := client.ListFilter{JobExec: a.JobExec, Tag: a.Tag, Slot: a.Slot, From: a.From, Before: a.Before, Bare: !by.Role.May(Operator)}
+	f := client.ListFilter{JobExec: a.JobExec, Tag: a.Tag, Slot: a.Slot, From: a.From, Before: a.Before, Reason: a.Reason, Bare: !by.Role.May(Operator)}
 	if !strings.Contains(a.Entity, "/") {
 		f.Entity.Name = a.Entity
 		return f, nil

@@ -8,7 +8,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/prescient/ops"
+	"prescient/prescient/page/internal/check"
 	"prescient/prescient/page/internal/front"
+	"prescient/prescient/page/internal/recurring"
 	"prescient/prescient/page/internal/slot"
 )
 
@@ -47,5 +49,5 @@ func New(o *ops.Ops, options Options) (http.Handler, error) {
 
 // groups are the views and deeds, in the order of the navigation.
 func groups() []front.Group {
-	return []front.Group{slot.Group()}
+	return []front.Group{slot.Group(), check.Group(), recurring.Group()}
 }

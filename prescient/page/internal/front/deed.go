@@ -21,8 +21,9 @@ type Deed struct {
 	Title, Button string
 	// Role is the least that may do it.
 	Role ops.Role
-	// Hidden are the values that the page takes over from its address. The template has fields for others.
-	Hidden []string
+	// Of are the values of the address that say what it is done to. They stay in the address, as a field would not keep each character of a key.
+	// The template has fields for others.
+	Of []string
 	// Template is the name of the template that gets what Ask returns.
 	Template string
 	// Ask looks for what will happen.
@@ -39,7 +40,7 @@ type Deed struct {
 type Review struct {
 	// Next is the button that leads to it.
 	Next string
-	// Fields are the values of the form that it takes over, beside those that are hidden in it. The template may have others.
+	// Fields are the values of the form that it takes over, beside those of its address. The template may have others.
 	Fields []string
 	// Template is the name of the template that gets what Look returns.
 	Template string
@@ -76,7 +77,8 @@ const longestForm = 2 << 20
 // confirmation is what the template around that of a deed gets.
 type confirmation struct {
 	Action, Button, Key, Reason, Place, Problem string
-	// Next and Reviewed are those of a deed with a review: the button of its form, and whether this is the review.
+	Query                                       []string // names and values in turn
+	// Next is the button to the review of a deed that has one; Reviewed says that this is it, and Hidden are the values of the form then.
 	Next     string
 	Reviewed bool
 	Hidden   []hidden
@@ -107,22 +109,33 @@ func (f *Front) ask(w http.ResponseWriter, r *http.Request, by User, d Deed, t *
 	if err != nil {
 		return err
 	}
-	return f.fill(w, by, d, t, values, status, d.Hidden, d.Template, shown, confirmation{Problem: problem})
+	return f.fill(w, by, d, t, values, status, shown, confirmation{Problem: problem})
 }
 
 // fill writes the page of a deed around what it shows.
-func (f *Front) fill(w http.ResponseWriter, by User, d Deed, t *template.Template, values url.Values, status int, names []string, name string, shown Shown, c confirmation) error {
+func (f *Front) fill(w http.ResponseWriter, by User, d Deed, t *template.Template, values url.Values, status int, shown Shown, c confirmation) error {
+	name := d.Template
+	if c.Reviewed {
+		name = d.Review.Template
+	}
 	c.Action, c.Button, c.Key, c.Reason, c.Place = d.Path, d.Button, values.Get(keyName), values.Get(reasonName), f.o.Place
 	if c.Key == "" {
 		c.Key = rand.Text()
 	}
-	if d.Review != nil && !c.Reviewed {
-		c.Next = d.Review.Next
-	}
-	for _, name := range names {
+	for _, name := range d.Of {
 		for _, value := range values[name] {
-			c.Hidden = append(c.Hidden, hidden{name, value})
+			c.Query = append(c.Query, name, value)
 		}
+	}
+	switch {
+	case c.Reviewed:
+		for _, name := range d.Review.Fields {
+			for _, value := range values[name] {
+				c.Hidden = append(c.Hidden, hidden{name, value})
+			}
+		}
+	case d.Review != nil:
+		c.Next = d.Review.Next
 	}
 	var err error
 	if c.Inner, err = look.Body(t, name, shown.Data); err != nil {
@@ -146,7 +159,12 @@ func (f *Front) do(d Deed, t *template.Template) func(w http.ResponseWriter, r *
 		if err := r.ParseForm(); err != nil {
 			return fmt.Errorf("%w: the form cannot be read: %w", errForm, err)
 		}
-		values := r.PostForm
+		values, of := r.PostForm, r.URL.Query()
+		for _, name := range d.Of {
+			if len(of[name]) > 0 {
+				values[name] = of[name]
+			}
+		}
 		if d.Review != nil && values.Get(stepName) == "back" {
 			return f.ask(w, r, by, d, t, values, http.StatusOK, "")
 		}
@@ -166,7 +184,7 @@ func (f *Front) do(d Deed, t *template.Template) func(w http.ResponseWriter, r *
 			return f.ask(w, r, by, d, t, values, is.Status, is.Detail)
 		}
 		if review {
-			return f.fill(w, by, d, t, values, http.StatusOK, append(append([]string{}, d.Hidden...), d.Review.Fields...), d.Review.Template, shown, confirmation{Reviewed: true})
+			return f.fill(w, by, d, t, values, http.StatusOK, shown, confirmation{Reviewed: true})
 		}
 		query := append(append([]string{}, done.Query...), didName, d.Path, countName, strconv.Itoa(done.Count))
 		http.Redirect(w, r, f.Path(done.Path, query...), http.StatusSeeOther)

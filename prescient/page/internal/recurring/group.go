@@ -25,17 +25,17 @@ func saidOf(one, many, done string) func(n int) string {
 // Group has the views and deeds.
 func Group() front.Group {
 	deed := func(path, title, button, template string, ask func(context.Context, front.Asked) (front.Shown, error), do func(context.Context, front.Doing) (front.Done, error), said func(int) string) front.Deed {
-		return front.Deed{Path: path, Title: title, Button: button, Role: ops.Operator, Template: template, Ask: ask, Do: do, Said: said}
+		return front.Deed{Path: path, Title: title, Button: button, Role: ops.Operator, Of: []string{"id", "name"}, Template: template, Ask: ask, Do: do, Said: said}
 	}
 	adds := deed("/schedules/new", "New schedule", "Create the schedule", "schedule-form", askNew, create, saidOf("schedule was", "schedules were", "created"))
+	adds.Of = nil
 	adds.Review = &front.Review{Next: "Look what it comes to", Fields: append([]string{"id"}, formFields...), Template: "schedule-review", Look: reviewNew}
 	edits := deed("/schedules/edit", "Edit a schedule", "Save the schedule", "schedule-form", askEdit, edit, saidOf("schedule was", "schedules were", "changed"))
-	edits.Hidden = []string{"id"}
 	edits.Review = &front.Review{Next: "Look what changes", Fields: formFields, Template: "schedule-review", Look: review}
 	backs := deed("/schedules/back", "Go back to a version", "Make it the definition again", "schedule-back", askBack, goBack, saidOf("schedule was", "schedules were", "changed back"))
-	backs.Hidden = []string{"id", "version", "at"}
+	backs.Of = []string{"id", "version", "at"}
 	jobBacks := deed("/jobs/back", "Go back to a version", "Make it the definition again", "job-back", showJobVersion, jobGoBack, saidOf("job was", "jobs were", "changed back"))
-	jobBacks.Hidden = []string{"name", "version"}
+	jobBacks.Of = []string{"name", "version"}
 	return front.Group{Templates: templates,
 		Views: []front.View{
 			{Path: "/schedules", Title: "Schedules", Nav: "Schedules", Role: ops.Viewer, Template: "schedules", Show: showSchedules},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"html/template"
+	"strings"
 	"time"
 
 	"prescient/prescient/ops"
@@ -19,10 +20,36 @@ const whileUnderWay = 3 * time.Second
 // barsShown is how many calls are drawn, the last of them.
 const barsShown = 60
 
+// run is a run of a job as it is shown.
+type run struct {
+	ops.JobRun
+	Took string
+}
+
+// call is a call of a step as it is shown.
+type call struct {
+	steps.StepLog
+	Took string
+	// Output is what there is of it, for people.
+	Output string
+}
+
+// took is how long something took, or takes by now.
+func took(from, until *time.Time, now time.Time) string {
+	switch {
+	case from == nil:
+		return "–"
+	case until != nil:
+		now = *until
+	}
+	return look.Duration(max(now.Sub(*from), 0))
+}
+
 // runSeen is what the template gets.
 type runSeen struct {
 	ops.Clock
 	Is       ops.JobRun
+	Steps    []call
 	Chart    template.HTML
 	Cut      int // calls that are not drawn
 	Operator bool
@@ -44,6 +71,9 @@ func showJobRun(ctx context.Context, a front.Asked) (front.Shown, error) {
 	}
 	is.Is = page.Rows[0]
 	drawn := is.Is.Steps
+	for i, s := range drawn {
+		is.Steps = append(is.Steps, call{s, took(&drawn[i].StartedAt, s.EndedAt, is.Now), readable(s.Output)})
+	}
 	is.Cut = max(0, len(drawn)-barsShown)
 	if is.Chart, err = bars(is.Is, drawn[is.Cut:], is.Now).SVG(); err != nil {
 		return front.Shown{}, err
@@ -53,6 +83,19 @@ func showJobRun(ctx context.Context, a front.Asked) (front.Shown, error) {
 		shown.Again = whileUnderWay
 	}
 	return shown, nil
+}
+
+// readable is what a step has written, a line a line, without what cannot be seen.
+func readable(output string) string {
+	var all strings.Builder
+	for line := range strings.Lines(strings.ReplaceAll(output, "\r\n", "\n")) {
+		line, ended := strings.CutSuffix(line, "\n")
+		all.WriteString(look.Plain(strings.ReplaceAll(strings.ToValidUTF8(line, "\ufffd"), "\t", "    ")))
+		if ended {
+			all.WriteByte('\n')
+		}
+	}
+	return all.String()
 }
 
 // bars are the calls of a run on a line of time.

@@ -60,14 +60,27 @@ type jobSeen struct {
 	Is     ops.Job
 	Fields []field
 	// Steps are those of its version, shared ones as they are.
-	Steps    []ops.StepDefinition
+	Steps    []step
 	Ahead    ahead
-	Runs     []ops.JobRun
+	Runs     []run
 	NextRuns []string // the query of the next runs
 	Versions []ops.JobVersion
 	// Began is a run that was asked for a moment ago.
 	Began    string
 	Operator bool
+}
+
+// step is a step with its place.
+type step struct {
+	No int
+	ops.StepDefinition
+}
+
+func numbered(all []ops.StepDefinition) (shown []step) {
+	for i, s := range all {
+		shown = append(shown, step{i + 1, s})
+	}
+	return shown
 }
 
 // jobVersionsShown is how many versions of a job are listed.
@@ -91,7 +104,7 @@ func showJob(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if err != nil {
 		return front.Shown{}, err
 	}
-	is.Steps, is.Fields = whole.Steps, timingFields(is.Is.Timing, true)
+	is.Steps, is.Fields = numbered(whole.Steps), timingFields(is.Is.Timing, true)
 	if is.Ahead, err = aheadOf(ctx, a, is.Is.Timing, "job/"+named.Name, is.Is.CreatedAt); err != nil {
 		return front.Shown{}, err
 	}
@@ -99,7 +112,9 @@ func showJob(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if err != nil {
 		return front.Shown{}, err
 	}
-	is.Runs = runs.Rows
+	for _, r := range runs.Rows {
+		is.Runs = append(is.Runs, run{r, took(r.StartedAt, r.EndedAt, is.Now)})
+	}
 	again := front.UntilSlot(is.Now, is.Resolution())
 	for _, r := range is.Runs {
 		if r.EndedAt == nil {
@@ -118,6 +133,7 @@ func showJob(ctx context.Context, a front.Asked) (front.Shown, error) {
 type jobVersionSeen struct {
 	Now      ops.Job
 	Is       ops.Job
+	Steps    []step
 	Changes  []change
 	Shared   bool // it has shared steps
 	Ahead    ahead
@@ -130,7 +146,7 @@ func showJobVersion(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if err != nil {
 		return front.Shown{}, err
 	}
-	seen := jobVersionSeen{Now: now, Is: is, Changes: changes(jobFields(now.JobDefinition), jobFields(is.JobDefinition)), Operator: a.Operator()}
+	seen := jobVersionSeen{Now: now, Is: is, Steps: numbered(is.Steps), Changes: changes(jobFields(now.JobDefinition), jobFields(is.JobDefinition)), Operator: a.Operator()}
 	for _, s := range is.Steps {
 		seen.Shared = seen.Shared || s.Shared
 	}
