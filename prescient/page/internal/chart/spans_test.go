@@ -17,7 +17,7 @@ func TestSpansStandOnOneLineOfTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`x="160.0" y="15.0" width="180.0"`, `x="340.0" y="37.0" width="540.0"`, `x="880.0" y="59.0" width="2.0"`, "13:00:00", "17:00:00", "A run &lt;b&gt;", "dump took 1 h", "&lt;script&gt;alert(&#34;a lo…", `height="108"`} {
+	for _, want := range []string{`x="160.0" y="15.0" width="180.0"`, `x="340.0" y="37.0" width="540.0"`, `x="880.0" y="59.0" width="2.0"`, "13:00:00", "17:00:00", "A run &lt;b&gt;", "dump took 1 h", "&lt;script&gt;alert(&#34;a long…", `height="108"`} {
 		if !strings.Contains(string(got), want) {
 			t.Errorf("%q is missing in %s", want, got)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 
 	"prescient/prescient"
@@ -41,9 +42,28 @@ type chosen struct {
 	ops.Switch
 }
 
+// namesOf are to which something is to be done: those of the address, or those of the form, which has them escaped, as forms change ends of lines.
+func namesOf(q *front.Query, what string) []string {
+	names := q.Texts(what)
+	for _, one := range q.Texts("chosen") {
+		if name, err := url.QueryUnescape(one); err == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Escaped are the names for a form.
+func (is chosenSeen) Escaped() (all []string) {
+	for _, name := range is.Names {
+		all = append(all, url.QueryEscape(name))
+	}
+	return all
+}
+
 // askSchedules shows to which schedules something is to be done: those that are named, or all that a search matches.
 func askSchedules(ctx context.Context, a front.Asked) (front.Shown, error) {
-	is := chosenSeen{Kind: "schedule", Names: a.Texts("id"), Search: a.Has("all")}
+	is := chosenSeen{Kind: "schedule", Names: namesOf(a.Query, "id"), Search: a.Has("all") || a.Has("chosen")}
 	if is.Search && len(is.Names) == 0 {
 		by := narrowedBy(a.Query)
 		if !by.Given() {
@@ -73,7 +93,7 @@ func askSchedules(ctx context.Context, a front.Asked) (front.Shown, error) {
 
 // askJobs is askSchedules for jobs.
 func askJobs(ctx context.Context, a front.Asked) (front.Shown, error) {
-	is := chosenSeen{Kind: "job", Names: a.Texts("name"), Search: a.Has("all")}
+	is := chosenSeen{Kind: "job", Names: namesOf(a.Query, "name"), Search: a.Has("all") || a.Has("chosen")}
 	if is.Search && len(is.Names) == 0 {
 		by := narrowedBy(a.Query)
 		if !by.Given() {
@@ -153,7 +173,7 @@ func toEach(d front.Doing, names []string, do func(by ops.Caller, name string) (
 // scheduleDeed is a deed to schedules.
 func scheduleDeed(op ops.Operation[ops.ScheduleAsked, ops.Changed]) func(ctx context.Context, d front.Doing) (front.Done, error) {
 	return func(ctx context.Context, d front.Doing) (front.Done, error) {
-		names := d.Texts("id")
+		names := namesOf(d.Query, "id")
 		n, err := toEach(d, names, func(by ops.Caller, id string) (bool, error) {
 			did, err := op.Do(ctx, d.Ops, by, ops.ScheduleAsked{ID: id})
 			return did.Changed, err
@@ -165,7 +185,7 @@ func scheduleDeed(op ops.Operation[ops.ScheduleAsked, ops.Changed]) func(ctx con
 // jobDeed is a deed to jobs.
 func jobDeed(op ops.Operation[ops.JobNamed, ops.Changed]) func(ctx context.Context, d front.Doing) (front.Done, error) {
 	return func(ctx context.Context, d front.Doing) (front.Done, error) {
-		names := d.Texts("name")
+		names := namesOf(d.Query, "name")
 		n, err := toEach(d, names, func(by ops.Caller, name string) (bool, error) {
 			did, err := op.Do(ctx, d.Ops, by, ops.JobNamed{Name: name})
 			return did.Changed, err
@@ -183,7 +203,7 @@ func doneTo(path, what string, names []string, n int) front.Done {
 }
 
 func runSchedules(ctx context.Context, d front.Doing) (front.Done, error) {
-	names := d.Texts("id")
+	names := namesOf(d.Query, "id")
 	n, err := toEach(d, names, func(by ops.Caller, id string) (bool, error) {
 		_, err := ops.RunSchedule.Do(ctx, d.Ops, by, ops.ScheduleAsked{ID: id})
 		return err == nil, err
@@ -197,7 +217,7 @@ func runJob(ctx context.Context, d front.Doing) (front.Done, error) {
 }
 
 func deleteSchedules(ctx context.Context, d front.Doing) (front.Done, error) {
-	ids := d.Texts("id")
+	ids := namesOf(d.Query, "id")
 	if len(ids) == 0 {
 		return front.Done{}, fmt.Errorf("%w: no schedule is chosen", prescient.ErrInvalid)
 	}
