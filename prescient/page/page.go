@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/prescient/ops"
+	"prescient/prescient/page/internal/bulk"
 	"prescient/prescient/page/internal/check"
 	"prescient/prescient/page/internal/front"
 	"prescient/prescient/page/internal/recurring"
@@ -49,5 +50,5 @@ func New(o *ops.Ops, options Options) (http.Handler, error) {
 
 // groups are the views and deeds, in the order of the navigation.
 func groups() []front.Group {
-	return []front.Group{slot.Group(), check.Group(), recurring.Group()}
+	return []front.Group{slot.Group(), check.Group(), bulk.Group(), recurring.Group()}
 }

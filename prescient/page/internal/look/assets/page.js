@@ -39,7 +39,7 @@
     timer = 0;
     if (!paused && !document.hidden && wait > 0) { timer = setTimeout(refresh, Math.min(Math.max(wait, 1000), 3600000)); }
   };
-  const busy = (part) => part.contains(document.activeElement) && document.activeElement.matches("input, select, textarea");
+  const busy = (part) => part.querySelector("input[type=checkbox]:checked") || (part.contains(document.activeElement) && document.activeElement.matches("input, select, textarea"));
   const take = (text) => {
     const fresh = new DOMParser().parseFromString(policy.createHTML(text), "text/html");
     const main = fresh.getElementById("main");
