@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"prescient/prescient/ops"
-	"prescient/prescient/page"
 )
 
 // filled is where the form of a page's deed is sent, and what a browser would send that changed nothing and pressed no button with a name.
