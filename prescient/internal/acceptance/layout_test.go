@@ -111,7 +111,7 @@ var layers = []layer{
 	{"prescient/bulk", append([]string{"prescient/audit", "prescient/client"}, vocabulary...)},
 	{"prescient/ops", append([]string{"prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/doctor", "prescient/event", "prescient/forecast", "prescient/gauges", "prescient/internal/password", "prescient/internal/token", "prescient/longrun", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps"}, vocabulary...)},
 	{"prescient/ops/door", append([]string{"prescient/internal/token", "prescient/ops"}, vocabulary...)},
-	{"prescient/ops/kind", rooms},
+	{"prescient/ops/kind", []string{"prescient", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/forecast", "prescient/ops", "prescient/schedule", "prescient/stats", "prescient/steps"}},
 	{"prescient/api", rooms},
 	{"prescient/page/internal/look", []string{"prescient"}}, // what a page shows is for others
 	{"prescient/page/login", append([]string{"prescient/audit", "prescient/internal/password", "prescient/ops", "prescient/ops/door", "prescient/page", "prescient/page/internal/look"}, vocabulary...)},
