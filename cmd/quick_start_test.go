@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -25,7 +26,10 @@ func TestTheQuickStart(t *testing.T) {
 	if len(shells) != 3 || len(program) == 0 {
 		t.Fatalf("the quick start has %d blocks for a shell and %d of Go; want three, and main.go", len(shells), len(program))
 	}
+	var compiles sync.Mutex // one after the other: the second finds what the first has compiled
 	rig.EachFlavour(t, func(r *rig.Rig) {
+		compiles.Lock()
+		defer compiles.Unlock()
 		clone := filepath.Join(r.TempDir(), "anywhere")
 		r.Must(cloned(clone))
 		first, work, _ := strings.Cut(shells[0], "\ngo run ./cmd/prescient work")
@@ -77,11 +81,12 @@ func cloned(to string) error {
 	})
 }
 
-// inShell is a script as somebody types it, with the DSN that they have.
+// inShell is a script as somebody types it, with the DSN that they have. What is compiled does not depend on the folder that it stands in, and so is
+// compiled once.
 func inShell(r *rig.Rig, folder, script string) *exec.Cmd {
 	c := exec.CommandContext(r.Context(), "sh", "-ec", script)
 	c.Dir = folder
-	c.Env = append(os.Environ(), "PWD="+folder, "PRESCIENT_DSN="+r.DSN, "PRESCIENT_CONFIG=", "USER=ada")
+	c.Env = append(os.Environ(), "PWD="+folder, "PRESCIENT_DSN="+r.DSN, "PRESCIENT_CONFIG=", "USER=ada", "GOFLAGS="+os.Getenv("GOFLAGS")+" -trimpath")
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	return c

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -35,9 +36,6 @@ type Account struct {
 	Server Server
 }
 
-// object is what a grant is on, without the prefix.
-var object = regexp.MustCompile(`\.\{(\w+)\}`)
-
 // What may be in an account: nothing that would have to be escaped, under whatever sql_mode the text is run.
 var (
 	userPattern = regexp.MustCompile(`^[A-Za-z0-9_.$@+-]{1,32}$`)
@@ -47,14 +45,15 @@ var (
 // readGrants returns the comment and the grants of a role, with words in braces for the names.
 func readGrants(role string, dialect Dialect) (comment, grants string, err error) {
 	text, err := dialect.Read(grantFiles, "grants/"+role+".sql")
+	var above, below strings.Builder
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "--") {
-			comment += line
+			above.WriteString(line)
 		} else {
-			grants += line
+			below.WriteString(line)
 		}
 	}
-	return comment, writtenColumns(dialect).Replace(grants), err
+	return above.String(), writtenColumns(dialect).Replace(below.String()), err
 }
 
 // writtenColumns puts the columns that roles write of checks and of audit entries in the place of the words for them. In Plain those are more:
@@ -99,7 +98,11 @@ func Grants(role string, a Account) (comment string, statements []string, err er
 		return "", nil, err
 	}
 	for line := range strings.Lines(text) {
-		statement := object.ReplaceAllString(strings.TrimSuffix(line, ";\n"), "."+quoteName(a.Prefix+"$1"))
+		statement := strings.TrimSuffix(line, ";\n")
+		if before, after, is := strings.Cut(statement, ".{"); is { // what it is on
+			name, rest, _ := strings.Cut(after, "}")
+			statement = before + "." + quoteName(a.Prefix+name) + rest
+		}
 		if a.Server == TiDB {
 			statement = columnRights.ReplaceAllString(statement, "$1")
 		}
@@ -134,18 +137,37 @@ func (a Account) Name() string { return "'" + a.User + "'@'" + cmp.Or(a.Host, "%
 
 var rightsLine = regexp.MustCompile(`(?m)^GRANT (.+) ON (?:PROCEDURE )?\{database\}\.\{(\w+)\}`)
 
-// Rights returns what a role has in a dialect on each table, view and procedure, by its name without the prefix. The owner
-// has all.
+// Rights returns what a role has in a dialect on each table, view and procedure, by its name without the prefix; that is not to be changed.
+// The owner has all.
 func Rights(role string, dialect Dialect) (rights map[string]string, all bool) {
-	rights = make(map[string]string)
+	if !slices.Contains(Roles(), role) {
+		return nil, false
+	}
+	if dialect != Plain {
+		dialect = Full
+	}
+	read, _ := rightsRead.LoadOrStore(ofRole{role, dialect}, sync.OnceValue(func() map[string]string { return readRights(role, dialect) }))
+	return read.(func() map[string]string)(), role == "owner"
+}
+
+// rightsRead has the rights of each role: the doctor asks for them some hundred times in one look.
+var rightsRead sync.Map
+
+type ofRole struct {
+	role    string
+	dialect Dialect
+}
+
+func readRights(role string, dialect Dialect) map[string]string {
+	rights := make(map[string]string)
 	_, text, err := readGrants(role, dialect)
 	if err != nil {
-		return rights, false
+		return rights
 	}
 	for _, found := range rightsLine.FindAllStringSubmatch(text, -1) {
 		rights[found[2]] = found[1]
 	}
-	return rights, role == "owner"
+	return rights
 }
 
 // RolesWith returns the roles that have a right, such as UPDATE, on a table, view or procedure, which is named without the prefix; with a

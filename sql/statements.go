@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 //go:embed agent/*.sql attest/*.sql known/*.sql stats/*.sql audit/*.sql blocking/*.sql slotrun/*.sql steps/*.sql client/*.sql event/*.sql longrun/*.sql schedule/*.sql schedule/parts/*.sql status/*.sql sweep/*.sql list/*.sql prune/*.sql operate/*.sql rollup/*.sql duty/*.sql forecast/*.sql ops/*.sql bulk/*.sql login/*.sql
@@ -40,7 +41,7 @@ var onlyInFull = map[string]bool{
 	"client/cancel": true, "slotrun/reschedule": true, "slotrun/end_each": true, "operate/reslot_check": true, "operate/reslot_default": true,
 }
 
-// Load returns the statements for a table prefix, without their headers. The error wraps ErrPrefix.
+// Load returns the statements for a table prefix, without their headers; they are not to be changed. The error wraps ErrPrefix.
 func Load(prefix string) (Statements, error) { return LoadFor(Full, prefix) }
 
 // LoadFor is Load in a dialect.
@@ -48,6 +49,23 @@ func LoadFor(dialect Dialect, prefix string) (Statements, error) {
 	if err := CheckPrefix(prefix); err != nil {
 		return nil, err
 	}
+	if dialect != Plain {
+		dialect = Full
+	}
+	read, _ := loaded.LoadOrStore(installation{dialect, prefix}, sync.OnceValues(func() (Statements, error) { return load(dialect, prefix) }))
+	return read.(func() (Statements, error))()
+}
+
+// loaded has the statements by installation: who opens the tables for each thing that it does, as commands and doors do, would spend
+// longer on reading them than the server does on answering. A program has one or two.
+var loaded sync.Map
+
+type installation struct {
+	dialect Dialect
+	prefix  string
+}
+
+func load(dialect Dialect, prefix string) (Statements, error) {
 	all := make(Statements)
 	err := fs.WalkDir(statementFiles, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.Contains(path, "/parts/") {

@@ -121,7 +121,7 @@ func agentCells(a agent.Known) []string {
 	if a.Drain && a.State == agent.Live {
 		state += ", to drain"
 	}
-	state += words.Clip(a.Wish(), 80)
+	state += words.Clip(a.Wish(), 200)
 	if a.State == agent.Dead {
 		if a.DueAt != nil {
 			state += ", did not come"

@@ -40,12 +40,12 @@ func TestServeHasAUnitOfItsOwn(t *testing.T) {
 	env := map[string]string{"PRESCIENT_DSN": rig.NoServer, "PRESCIENT_SERVE_DSN_DOOR": rig.NoServer}
 	units := run(env, "--serve", "--work", "--keep", "", "--serve-address", "127.0.0.1:81")
 	_, unit, is := strings.Cut(units, "# prescient-serve.service\n")
-	for _, want := range []string{"ExecStart=/opt/prescient serve --serve-address 127.0.0.1:81\n", "Type=notify\n", "It has to say PRESCIENT_DSN=…, PRESCIENT_SERVE_DSN_DOOR=…,", "WantedBy=multi-user.target\n"} {
+	for _, want := range []string{"ExecStart=/opt/prescient serve --serve-address 127.0.0.1:81\n", "Type=notify\n", "It has to say PRESCIENT_DSN=…, PRESCIENT_SERVE_DSN_DOOR=…,", "WantedBy=multi-user.target\n", "\nEnvironmentFile=/etc/default/prescient-serve\n"} {
 		if !is || !strings.Contains(unit, want) {
 			t.Errorf("no %q in\n%s", want, units)
 		}
 	}
-	if strings.Contains(units, "topsecret") || strings.Count(units, "PRESCIENT_SERVE_DSN_DOOR") != 1 {
+	if strings.Contains(units, "topsecret") || strings.Count(units, "PRESCIENT_SERVE_DSN_DOOR") != 1 || strings.Count(units, "/etc/default/prescient-serve\n") != 1 || strings.Contains(unit, "/etc/default/prescient\n") {
 		t.Error(units)
 	}
 	if units := run(env); strings.Contains(units, "serve.service") {

@@ -1,6 +1,7 @@
 package units
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ hangs. Prune has a service and a timer in both cases, and with --serve serve has
 
 A service that still runs when its timer comes again is not started twice: that slot is left to the sweeper.
 The DSN comes from the configuration file, or from the variable PRESCIENT_DSN in /etc/default/<name>, which has to be
-there where the DSN was given to this command by its environment.`,
+there where the DSN was given to this command by its environment. Variables of serve stand in /etc/default/<name>-serve.`,
 		Example: fmt.Sprintf(`  %[1]s units systemd --shards 2 --config /etc/prescient/prescient.yaml --dir /etc/systemd/system`, prog.Name),
 		Args:    arguments.None,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return writeUnits(cmd, prog, f, systemdUnits) },
@@ -94,7 +95,7 @@ func (p unitPlan) service(command []string) string {
 		fmt.Fprintf(&b, "# It has to say %s=…, and to be readable by root only.\n", strings.Join(needs, "=…, "))
 		optional = ""
 	}
-	fmt.Fprintf(&b, "EnvironmentFile=%s/etc/default/%s\n", optional, p.name)
+	fmt.Fprintf(&b, "EnvironmentFile=%s/etc/default/%s\n", optional, cmp.Or(p.variablesOf, p.name))
 	if p.user != "" {
 		fmt.Fprintf(&b, "User=%s\n", p.user)
 	}
@@ -129,7 +130,7 @@ func (p unitPlan) forwardService() string {
 
 // serveService stays up.
 func (p unitPlan) serveService() string {
-	p.variables = append(slices.Clone(p.variables), p.ofServe...)
+	p.variables, p.variablesOf = append(slices.Clone(p.variables), p.ofServe...), p.name+"-serve" // what works sees nothing of its accounts
 	return p.head("stay up and let others in over HTTP") + "\n[Service]\nType=notify\nRestart=on-failure\nRestartSec=5\n" + p.service(p.command("serve")) +
 		"\n[Install]\nWantedBy=multi-user.target\n"
 }

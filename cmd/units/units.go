@@ -134,6 +134,8 @@ type unitPlan struct {
 	stopGrace time.Duration
 	forwards  bool     // there are routes for events
 	ofServe   []string // variables that serve alone needs
+	// variablesOf is the name of the file in /etc/default that has variables; by default name.
+	variablesOf string
 }
 
 // shard is a share of the slots.

@@ -121,7 +121,7 @@ func (c Controls) record(ctx context.Context, db prescient.DB, name, verb string
 // Working is how many agents and timers run slots, and are not to drain, beside those of a name.
 func Working(all []Known, beside string) (n int) {
 	for _, known := range all {
-		if known.Name != beside && known.State == Live && !known.Drain && (known.Kind == Work || known.Kind == Run) {
+		if known.Name != beside && known.State == Live && (!known.Drain || known.deaf()) && (known.Kind == Work || known.Kind == Run) {
 			n++
 		}
 	}
@@ -140,5 +140,13 @@ func (k Known) Wish() string {
 	if k.WantedAt != nil {
 		said += " since " + k.WantedAt.UTC().Format(time.DateTime)
 	}
+	if k.deaf() {
+		said += ", but works: its program is older than drain"
+	}
 	return said
+}
+
+// deaf says of an agent that it was heard of since it was told to drain, and does not: one that knows how says so at once.
+func (k Known) deaf() bool {
+	return k.State == Live && k.Drain && k.WantedAt != nil && k.SeenAt.Sub(*k.WantedAt) > statementTime
 }

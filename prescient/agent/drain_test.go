@@ -105,6 +105,13 @@ func TestOnlyWhatStaysUpAndLivesIsDrained(t *testing.T) {
 			r.Exec(`INSERT INTO p_agent (name, instance, kind, host, pid, version, assignment, pools, concurrency, busy, long_runs, memory_bytes, clock_ms, started_at, seen_at)
 				VALUES (?, ?, ?, 'h', 1, 'v', 'every slot', '{}', 1, 0, 0, 0, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL ? SECOND)`, string(kind), i, kind, 120*(1-i))
 		}
+		r.Exec("UPDATE p_agent SET wanted = 'drain', stopping = 1 WHERE kind = 'run'") // by plain SQL
+		for _, known := range r.list() {
+			if known.Kind == Run && (known.Drain || known.State != Stopping) {
+				t.Errorf("a timer drains: %+v", known)
+			}
+		}
+		r.Exec("UPDATE p_agent SET wanted = NULL")
 		for _, name := range []string{"nobody", "work", "run"} { // of which work is dead
 			_, one := r.drain(name)
 			_, other := r.undrain(name)
@@ -140,6 +147,16 @@ func TestWhatPlainSQLWantsOfAgentsIsBounded(t *testing.T) {
 func TestWorkingAreThoseThatRunSlots(t *testing.T) {
 	all := []Known{{Name: "a", State: Live, Kind: Work}, {Name: "b", State: Live, Kind: Work, Drain: true}, {Name: "c", State: Dead, Kind: Work},
 		{Name: "d", State: Live, Kind: Sweep}, {Name: "e", State: Live, Kind: Run}}
+	deaf := func(at time.Duration) Known {
+		wanted := time.Date(2026, 11, 20, 13, 0, 0, 0, time.UTC)
+		return Known{Name: "f", State: Live, Kind: Work, Drain: true, WantedAt: &wanted, SeenAt: wanted.Add(at)}
+	}
+	if k := deaf(time.Second); Working([]Known{k}, "") != 0 || k.Wish() != " since 2026-11-20 13:00:00" {
+		t.Errorf("one that was heard of a second later: %q", k.Wish())
+	}
+	if k := deaf(Every); Working([]Known{k}, "") != 1 || k.Wish() != " since 2026-11-20 13:00:00, but works: its program is older than drain" {
+		t.Errorf("one that goes on: %q", k.Wish())
+	}
 	if with, beside := Working(all, ""), Working(all, "a"); with != 2 || beside != 1 {
 		t.Errorf("%d, and %d beside a", with, beside)
 	}

@@ -116,7 +116,7 @@ func ListBy(ctx context.Context, db *sqlx.DB, statements text.Statements) ([]Kno
 	for _, r := range rows {
 		known := Known{Name: r.Name, Kind: r.Kind, DueAt: r.DueAt, Instance: r.Instance, Host: r.Host, PID: r.PID, Version: r.Version, Assignment: r.Assignment, Concurrency: r.Concurrency,
 			Busy: r.Busy, LongRuns: r.LongRuns, Connections: r.Connections, Load: r.Load, MemoryBytes: r.MemoryBytes, Ahead: time.Duration(r.ClockMS) * time.Millisecond,
-			Drain: r.Drain, WantedBy: r.WantedBy, WantedAt: r.WantedAt, StartedAt: r.StartedAt, SeenAt: r.SeenAt, Silent: max(time.Duration(r.SilentUS)*time.Microsecond, 0)}
+			Drain: r.Drain && r.Kind != Run && r.Kind != Sweep, WantedBy: r.WantedBy, WantedAt: r.WantedAt, StartedAt: r.StartedAt, SeenAt: r.SeenAt, Silent: max(time.Duration(r.SilentUS)*time.Microsecond, 0)}
 		var late time.Duration
 		if r.LateUS != nil {
 			late = time.Duration(*r.LateUS) * time.Microsecond

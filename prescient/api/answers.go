@@ -62,7 +62,7 @@ func (a *server) health() {
 		Ready bool `query:"ready" doc:"Say also whether the database answers and the tables are migrated."`
 	}
 	huma.Register(a.api, huma.Operation{OperationID: "health", Method: http.MethodGet, Path: healthPath, Summary: "Say whether the process answers.", Tags: []string{"health"},
-		Description: "Everybody may ask, without a token. What was seen of the database is remembered for 5 seconds.", Security: []map[string][]string{{}}, Errors: []int{http.StatusServiceUnavailable}},
+		Description: "Everybody may ask, without a token. What was seen of the database is remembered for 5 seconds.", Security: []map[string][]string{{}}},
 		func(_ context.Context, in *asked) (*answer[healthy], error) {
 			if in.Ready {
 				if err := a.o.Ops.Ready(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -22,6 +23,13 @@ const healthPath = Base + "/health"
 
 // bodyWithin is how long a body may take to come.
 const bodyWithin = 30 * time.Second
+
+// aboutAll is said once, of all operations: of each it would be most of the description.
+const aboutAll = `Checks that are due some time later, run at their slot.
+
+What is not done is answered by a problem of RFC 9457: 400 or 422 what is not as described or not allowed, 401 without a valid token, 403 where its role may not,
+404 what is not there, 408 and 413 a body that is too slow or too long, 415 one that is not JSON, 409 what meets something else, 429 and 503 with Retry-After what may be sent again later,
+504 where the database took too long, 500 what the log of the server has. A list is never null. A number of 64 bits that may pass 2^53 is a string.`
 
 // bodies are how long requests may be: a thousand checks with payloads, or else a definition with one.
 func bodies(info ops.Info) int64 {
@@ -43,7 +51,7 @@ type server struct {
 
 func config(version string) huma.Config {
 	c := huma.DefaultConfig("prescient", "1")
-	c.Info.Description = "Checks that are due some time later, run at their slot."
+	c.Info.Description = aboutAll
 	c.CreateHooks = nil                                   // no links to schemas in bodies
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // no pages that load scripts from elsewhere
 	c.Formats = map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat}
@@ -59,7 +67,7 @@ func config(version string) huma.Config {
 func operation(info ops.Info, method string) huma.Operation {
 	about, _, _ := strings.Cut(info.ID, ".")
 	return huma.Operation{OperationID: strings.ReplaceAll(info.ID, ".", "-"), Method: method, Path: Base + "/" + strings.ReplaceAll(info.ID, ".", "/"), Summary: info.Summary,
-		Description: described(info), Tags: []string{about}, MaxBodyBytes: bodies(info), DefaultStatus: http.StatusOK, Errors: problems(info),
+		Description: described(info), Tags: []string{about}, MaxBodyBytes: bodies(info), DefaultStatus: http.StatusOK,
 		Middlewares: huma.Middlewares{allowed(info)}, BodyReadTimeout: bodyWithin}
 }
 
@@ -141,5 +149,6 @@ func answered[Out any](a *server, info ops.Info, out Out, err error) (*answer[Ou
 		}
 		return nil, p
 	}
+	fill(reflect.ValueOf(&out).Elem())
 	return &answer[Out]{out}, nil
 }

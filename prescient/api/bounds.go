@@ -89,14 +89,16 @@ func (r *rates) take(by ops.Caller) time.Duration {
 }
 
 const (
-	// failuresEach is how many tokens that are not good an address may send a second, in bursts of failuresAtOnce.
-	failuresEach, failuresAtOnce = 5, 20
+	// triesEach is how many tokens an address may have looked up a second that sent one which is no good, in bursts of triesAtOnce.
+	triesEach, triesAtOnce = 50, 50
+	// tryWithin is how long the next of them waits at most; so a newcomer has a turn beside who guesses over a hundred connections.
+	tryWithin = 2 * time.Second
 	// maxStrangers is of how many addresses that is kept, and how many tokens are known that were good.
 	maxStrangers = 10_000
 )
 
-// strangers bounds what an address may try whose tokens are not good: each costs a look into the database. What was good before is looked up all
-// the same: others may come from the same address, by a proxy.
+// strangers bounds what an address may try whose tokens are no good: each costs a look into the database. What was good before is looked up at
+// once all the same: others may come from the same address, by a proxy.
 type strangers struct {
 	mu     sync.Mutex
 	failed map[netip.Prefix]*rate.Limiter
@@ -130,16 +132,24 @@ func strangerOf(r *http.Request) (s stranger) {
 	return s
 }
 
-// may says whether a request is looked at.
-func (s *strangers) may(is stranger, now time.Time) bool {
+// turn says for how long a request waits until it is looked at; may is false where that is too long.
+func (s *strangers) turn(is stranger, now time.Time) (wait time.Duration, may bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	limiter := s.failed[is.from]
-	return is.proof == nil || limiter == nil || s.good[*is.proof] || limiter.TokensAt(now) >= 1
+	if is.proof == nil || limiter == nil || s.good[*is.proof] {
+		return 0, true
+	}
+	turn := limiter.ReserveN(now, 1)
+	if wait = turn.DelayFrom(now); wait > tryWithin {
+		turn.CancelAt(now)
+		return 0, false
+	}
+	return wait, true
 }
 
 // note notes what came of looking.
-func (s *strangers) note(is stranger, err error, now time.Time) {
+func (s *strangers) note(is stranger, err error) {
 	if is.proof == nil {
 		return
 	}
@@ -157,8 +167,7 @@ func (s *strangers) note(is stranger, err error, now time.Time) {
 			if len(s.failed) >= maxStrangers {
 				clear(s.failed)
 			}
-			s.failed[is.from] = rate.NewLimiter(failuresEach, failuresAtOnce)
+			s.failed[is.from] = rate.NewLimiter(triesEach, triesAtOnce)
 		}
-		s.failed[is.from].AllowN(now, 1)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -35,19 +36,58 @@ func schemas() huma.Registry {
 		for t.Kind() == reflect.Pointer {
 			t = t.Elem()
 		}
-		name := huma.DefaultSchemaNamer(t, hint)
-		switch room := path.Base(t.PkgPath()); room {
-		case "prescient", "ops", "client", "api", ".":
-			return name
-		default:
-			return strings.ToUpper(room[:1]) + room[1:] + name
+		if strings.HasPrefix(t.Name(), "Page[") {
+			rows, _ := t.FieldByName("Rows")
+			return "PageOf" + nameOf(rows.Type.Elem(), hint)
 		}
+		return nameOf(t, hint)
 	})
 	r.RegisterTypeAlias(reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[problem]())
 	return r
 }
 
-// asWritten puts right what huma does not see in a type: that encoding/json writes some numbers as strings.
+// nameOf names a type, by its room where that is not what the API is about.
+func nameOf(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	switch room := path.Base(t.PkgPath()); room {
+	case "prescient", "ops", "client", "api", ".":
+		return name
+	default:
+		return strings.ToUpper(room[:1]) + room[1:] + name
+	}
+}
+
+// fill makes of lists and maps that are nil empty ones, as the description has them. A payload stays as it is.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fill(v.Elem())
+		}
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			if field.CanSet() {
+				fill(field)
+			}
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return
+		}
+		if v.IsNil() {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		for i := range v.Len() {
+			fill(v.Index(i))
+		}
+	case reflect.Map:
+		if v.IsNil() {
+			v.Set(reflect.MakeMap(v.Type()))
+		}
+	}
+}
+
+// asWritten puts right what huma does not see in a type: that encoding/json writes some numbers as strings, and that lists are filled.
 func asWritten(r huma.Registry) {
 	for name, schema := range r.Map() {
 		t := r.TypeFromRef("#/components/schemas/" + name)
@@ -56,8 +96,16 @@ func asWritten(r huma.Registry) {
 		}
 		for _, field := range reflect.VisibleFields(t) {
 			name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if property := schema.Properties[name]; property != nil && options == "string" {
-				*property = huma.Schema{Type: "string", Pattern: `^-?\d+$`, Description: property.Description}
+			property := schema.Properties[name]
+			if property == nil {
+				continue
+			}
+			property.Nullable = property.Nullable && property.Type != huma.TypeArray
+			if property.Type == "" && property.Ref == "" && property.Description == "" {
+				property.Description = "Any JSON."
+			}
+			if slices.Contains(strings.Split(options, ","), "string") {
+				*property = huma.Schema{Type: huma.TypeString, Format: field.Type.Kind().String(), Pattern: `^-?\d+$`, Description: property.Description}
 			}
 		}
 	}
@@ -66,6 +114,24 @@ func asWritten(r huma.Registry) {
 // describe writes the description, a line a field, so that a change of it reads well.
 func describe(o *huma.OpenAPI) []byte {
 	asWritten(o.Components.Schemas)
+	types, names := problemTypes()
+	kind := o.Components.Schemas.Map()["Problem"].Properties["type"]
+	kind.Enum, kind.Extensions = types, map[string]any{"x-enum-varnames": names}
+	for _, path := range o.Paths {
+		for _, op := range []*huma.Operation{path.Get, path.Post} {
+			if op == nil {
+				continue
+			}
+			op.Responses["default"].Description = "A problem."
+			op.Responses["default"].Headers = map[string]*huma.Header{"Retry-After": {Description: "After how many seconds it may be sent again.", Schema: &huma.Schema{Type: huma.TypeInteger}}}
+			for _, p := range op.Parameters {
+				p.Schema.Nullable = false
+				if s := p.Schema; s.Type == huma.TypeInteger && s.Minimum != nil && *s.Minimum == 0 && s.Maximum == nil { // a uint64, by which rows are known
+					p.Schema = &huma.Schema{Type: huma.TypeString, Format: "uint64", Pattern: `^\d+$`, Description: s.Description}
+				}
+			}
+		}
+	}
 	var b bytes.Buffer
 	text, err := json.Marshal(o)
 	if err == nil {

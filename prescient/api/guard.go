@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"prescient/prescient/internal/store"
 	"prescient/prescient/ops"
 	"prescient/prescient/ops/door"
 )
@@ -59,12 +60,13 @@ func guard(o Options, next http.Handler) http.Handler {
 			return
 		}
 		is := strangerOf(r)
-		if !strangers.may(is, time.Now()) {
+		wait, may := strangers.turn(is, time.Now())
+		if !may || store.Sleep(r.Context(), wait) != nil {
 			write(w, problem{Type: blank, Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: "too many tokens that are not good came from this address", retryAfter: time.Second})
 			return
 		}
 		by, err := authenticate(o, doors, r)
-		strangers.note(is, err, time.Now())
+		strangers.note(is, err)
 		switch {
 		case errors.Is(err, errBusy):
 			write(w, busy)

@@ -97,7 +97,7 @@ func TestAnExportEndsWhereItsTokenDoes(t *testing.T) {
 		if whole := got == nil && to.Body.String() == "1\n2\n"; whole != test.then || (to.Result().Trailer.Get(rowsTrailer) == "2") != test.then {
 			t.Errorf("%s: %v, %q, %v", test.what, got, to.Body, to.Result().Trailer)
 		}
-		if !test.then && !strings.Contains(to.Body.String(), `"problem"`) {
+		if !test.then && !strings.Contains(to.Body.String(), `{"problem":{"type":"urn:prescient:error:ErrUnauthorized"`) {
 			t.Errorf("%s: %q", test.what, to.Body)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"prescient/prescient"
-	"prescient/prescient/ops"
 	"prescient/prescient/ops/kind"
 )
 
@@ -63,13 +62,13 @@ func problemOf(err error) problem {
 	return p
 }
 
-// problems are the states that an operation may answer, beside that of success.
-func problems(info ops.Info) []int {
-	all := []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
-	if info.Deed {
-		all = append(all, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+// problemTypes are the types that a problem may have, and their names.
+func problemTypes() (types []any, names []string) {
+	names = kind.Names()
+	for _, name := range names {
+		types = append(types, urn+name)
 	}
-	return all
+	return append(types, blank), append(names, "Other")
 }
 
 // named makes a problem of what huma itself refuses.

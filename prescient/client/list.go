@@ -143,7 +143,7 @@ func (f ListFilter) query(timeColumn, slotColumn, errorColumn string) (q listing
 		}
 		first, last := f.Entity.KeyRange()
 		q.Bounds.Add("job_key BETWEEN ? AND ? AND entity_name = ? AND entity_key = ?", first[:], last[:], f.Entity.Name, f.Entity.Key)
-		rest = &q.Bounds
+		rest, q.Index = &q.Bounds, "job_key"
 	case f.Entity.Name != "":
 		if err := prescient.ValidIdentifier("entity name", f.Entity.Name); err != nil {
 			return q, err

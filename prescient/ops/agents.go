@@ -38,6 +38,10 @@ type Agent struct {
 // ListAgents lists what works.
 var ListAgents = query("agents.list", Viewer, "List the processes and timers that work, by name, up to 10,000.", func(ctx context.Context, q asked, _ Nothing) (Page[Agent], error) {
 	all, err := agent.ListBy(ctx, q.db, q.tables.Stmt)
+	return Page[Agent]{Rows: agentsOf(all)}, err
+})
+
+func agentsOf(all []agent.Known) []Agent {
 	rows := make([]Agent, len(all))
 	for i, a := range all {
 		rows[i] = Agent{Name: a.Name, Kind: a.Kind, State: a.State, Instance: a.Instance, Host: a.Host, PID: a.PID, Version: a.Version, Assignment: a.Assignment,
@@ -45,8 +49,8 @@ var ListAgents = query("agents.list", Viewer, "List the processes and timers tha
 			AheadMS: a.Ahead.Milliseconds(), StartedAt: a.StartedAt, SeenAt: a.SeenAt, DueAt: a.DueAt, Drain: a.Drain, WantedBy: a.WantedBy, WantedAt: a.WantedAt,
 			SilentMS: a.Silent.Milliseconds()}
 	}
-	return Page[Agent]{Rows: rows}, err
-})
+	return rows
+}
 
 // AgentNamed names agents.
 type AgentNamed struct {
@@ -92,12 +96,16 @@ var ListPools = query("agents.pools", Viewer, "List the pools of long runs, and 
 		return Page[Pool]{}, err
 	}
 	pools, err := agent.PoolsBy(ctx, q.db, q.tables.Stmt, all)
+	return Page[Pool]{Rows: poolsOf(pools)}, err
+})
+
+func poolsOf(pools []agent.Pool) []Pool {
 	rows := make([]Pool, len(pools))
 	for i, p := range pools {
 		rows[i] = Pool{p.Name, p.Agents, p.Places, p.Running, p.Waiting, p.Oldest.Milliseconds()}
 	}
-	return Page[Pool]{Rows: rows}, err
-})
+	return rows
+}
 
 // ListLongRuns lists the long runs that did not end.
 var ListLongRuns = query("runs.long", Viewer, "List the long runs that did not end. A page may be shorter than its limit.", func(ctx context.Context, q asked, in Paging) (Page[longrun.UnderWay], error) {

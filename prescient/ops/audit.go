@@ -58,9 +58,13 @@ var ListAudit = query("audit.list", Viewer, "List who changed what, when and why
 		return Page[AuditEntry]{}, err
 	}
 	found, err := q.audit.List(ctx, q.db, f)
+	return page(entriesOf(found), in.Limit, err)
+})
+
+func entriesOf(found []audit.Stored) []AuditEntry {
 	rows := make([]AuditEntry, len(found))
 	for i, e := range found {
 		rows[i] = AuditEntry{e.At, e.Kind, e.ID, e.Verb, e.Version, e.Incarnation, e.Account, e.Person, e.Host, e.Program, e.Command, e.Reason, e.Before, e.After, e.Pruned, e.Cursor()}
 	}
-	return page(rows, in.Limit, err)
-})
+	return rows
+}

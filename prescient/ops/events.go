@@ -31,14 +31,21 @@ type Backlog struct {
 // GetBacklog says what waits in the outbox.
 var GetBacklog = query("events.backlog", Viewer, "Say what waits in the outbox by topic, of the first 100,000 events.", func(ctx context.Context, q asked, _ Nothing) (Backlog, error) {
 	all, err := q.outbox.Backlog(ctx, q.db)
-	out, seen := Backlog{Topics: []TopicBacklog{}}, 0
+	out, seen := Backlog{Topics: topicsOf(all)}, 0
 	for _, w := range all {
 		seen += w.Events
-		out.Topics = append(out.Topics, TopicBacklog{w.Topic, w.Events, w.Oldest, w.Age.Milliseconds(), timeOrNil(w.FailingSince), w.Reason, w.EventID})
 	}
 	out.Whole = seen < event.MaxBacklog
 	return out, err
 })
+
+func topicsOf(all []event.Waiting) []TopicBacklog {
+	rows := make([]TopicBacklog, len(all))
+	for i, w := range all {
+		rows[i] = TopicBacklog{w.Topic, w.Events, w.Oldest, w.Age.Milliseconds(), timeOrNil(w.FailingSince), w.Reason, w.EventID}
+	}
+	return rows
+}
 
 // timeOrNil is a time that may be none.
 func timeOrNil(t time.Time) *time.Time {

@@ -25,7 +25,7 @@ type Life struct {
 	Runs        []longrun.State       `json:"runs" doc:"Long runs of its checks that did not end."`
 	Ended       []client.Ended        `json:"ended" doc:"Checks that ended."`
 	EndedNext   string                `json:"ended_next" doc:"The cursor with which checks.ended goes on for this entity; empty where this is all."`
-	Audit       []audit.Stored        `json:"audit" doc:"What people did to its checks, and programs in their name."`
+	Audit       []AuditEntry          `json:"audit" doc:"What people did to its checks, and programs in their name."`
 	AuditMore   bool                  `json:"audit_more" doc:"There are more: ask again, before the last of these."`
 }
 
@@ -76,7 +76,7 @@ var GetLife = query("checks.life", Viewer, "Tell the whole life of an entity: it
 		slices.SortStableFunc(entries, func(a, b audit.Stored) int { return b.At.Compare(a.At) })
 	}
 	life.AuditMore = len(entries) > in.Limit
-	life.Audit = append([]audit.Stored{}, entries[:min(len(entries), in.Limit)]...)
+	life.Audit = entriesOf(entries[:min(len(entries), in.Limit)])
 	return life, nil
 })
 

@@ -8,9 +8,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"prescient/prescient"
 	"prescient/prescient/blocking"
 	"prescient/prescient/doctor"
+	"prescient/prescient/forecast"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/stats"
 	"prescient/prescient/status"
 )
 
@@ -54,9 +57,41 @@ var Examine = shared(lasting(lookWithin, query("doctor.examine", Viewer, "Look f
 	return Examined{doctor.Worst(found), found}, nil
 })))
 
+// Overdue is what is late.
+type Overdue struct {
+	Checks  int64      `json:"checks"`
+	AtLeast bool       `json:"at_least" doc:"There are more than are counted: checks is what the server estimates, or what was counted."`
+	Slot    *time.Time `json:"slot" doc:"That of the oldest; null where nothing is overdue."`
+	Rate    float64    `json:"rate" doc:"How many checks of such slots ended a second in the last minute."`
+	ToGoMS  int64      `json:"to_go_ms,string" doc:"How long the rest takes at that rate, at most; 0 where that is not known."`
+}
+
+// Look is how the installation is.
+type Look struct {
+	At           time.Time          `json:"at" doc:"The database's time."`
+	ResolutionMS int64              `json:"resolution_ms" doc:"How long a slot is."`
+	Agents       []Agent            `json:"agents" doc:"Those that live or died not long ago, and timers."`
+	Backlog      Overdue            `json:"backlog"`
+	FailsFrom    time.Time          `json:"fails_from"`
+	FailsCut     bool               `json:"fails_cut" doc:"Earlier failures were too many to be read."`
+	Fails        []stats.Exec       `json:"fails" doc:"The job_execs of which calls failed, checks ended unsettled, or no worker knows them, since fails_from; those with most errors first."`
+	Paused       []prescient.Paused `json:"paused"`
+	Pools        []Pool             `json:"pools" doc:"Those in which long runs wait for a place."`
+	Topics       []TopicBacklog     `json:"topics" doc:"Those of whose events some wait in the outbox."`
+	NextAt       *time.Time         `json:"next_at" doc:"When the forecast was made; null where none was."`
+	Next         []forecast.Part    `json:"next" doc:"The next slots that have something to do."`
+	Findings     []status.Finding   `json:"findings" doc:"What the doctor finds wrong, the worst first in each section."`
+	Unseen       []status.Finding   `json:"unseen" doc:"What was not looked at, and who would."`
+	Severity     doctor.Severity    `json:"severity" doc:"That of the worst finding."`
+}
+
 // Status tells how the installation is.
-var Status = shared(lasting(lookWithin, query("status.look", Viewer, "Tell who works, what is late, what fails, what waits and what comes next.", func(ctx context.Context, q asked, _ struct{}) (status.Report, error) {
-	return status.Look(ctx, q.db, q.doctorOptions())
+var Status = shared(lasting(lookWithin, query("status.look", Viewer, "Tell who works, what is late, what fails, what waits and what comes next.", func(ctx context.Context, q asked, _ Nothing) (Look, error) {
+	r, err := status.Look(ctx, q.db, q.doctorOptions())
+	b := r.Backlog
+	return Look{At: r.At, ResolutionMS: r.Resolution.Milliseconds(), Agents: agentsOf(r.Agents), Backlog: Overdue{b.Checks, b.AtLeast, b.Slot, b.Rate, b.ToGo.Milliseconds()},
+		FailsFrom: r.FailsFrom, FailsCut: r.FailsCut, Fails: r.Fails, Paused: r.Paused, Pools: poolsOf(r.Pools), Topics: topicsOf(r.Topics), NextAt: r.NextAt, Next: r.Next,
+		Findings: r.Findings, Unseen: r.Unseen, Severity: r.Severity}, err
 })))
 
 // BlockingAsked says which chains are wanted.

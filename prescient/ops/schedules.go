@@ -175,7 +175,7 @@ type ScheduleRunsAsked struct {
 
 // ScheduleRuns are what there is of a schedule's runs.
 type ScheduleRuns struct {
-	Timer   *prescient.FutureJob  `json:"timer" doc:"The row that waits for the next occurrence; null where there is none."`
+	Timer   *prescient.FutureJob  `json:"timer,omitempty" doc:"The row that waits for the next occurrence, where there is one."`
 	Waiting []prescient.FutureJob `json:"waiting" doc:"Runs that wait, up to 1,000, the next first."`
 	Long    []longrun.State       `json:"long" doc:"Long runs that did not end, up to 1,000, the latest first."`
 	Ended   Page[client.Ended]    `json:"ended" doc:"Runs that ended, the latest first; a page may be shorter than its limit."`

@@ -187,7 +187,7 @@ func (c *comparison) compareTable(ctx context.Context, t Table) error {
 }
 
 // constraint is a line of SHOW CREATE TABLE.
-var constraint = regexp.MustCompile("(?m)^\\s*CONSTRAINT [`\"]?(\\w+)[`\"]? CHECK (.*?),?$")
+var constraint = regexp.MustCompile("^CONSTRAINT [`\"]?(\\w+)[`\"]? CHECK (.*?),?$")
 
 // Checks reads the CHECK constraints of a table by their names.
 func (s Schema) Checks(ctx context.Context, db text.Querier, table string) (map[string]string, error) {
@@ -206,8 +206,10 @@ func (s Schema) Checks(ctx context.Context, db text.Querier, table string) (map[
 		if err := rows.Scan(&name, &create); err != nil {
 			return nil, err
 		}
-		for _, found := range constraint.FindAllStringSubmatch(create, -1) {
-			all[found[1]] = found[2]
+		for line := range strings.Lines(create) {
+			if found := constraint.FindStringSubmatch(strings.TrimSpace(line)); found != nil {
+				all[found[1]] = found[2]
+			}
 		}
 	}
 	return all, rows.Err()

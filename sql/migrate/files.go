@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/afero"
@@ -98,30 +99,46 @@ func drops(migration string) string {
 const unseen = "[~x{A0}~x{AD}~x{34F}~x{61C}~x{115F}-~x{1160}~x{1680}~x{17B4}-~x{17B5}~x{180B}-~x{180F}~x{2000}-~x{200F}~x{2028}-~x{202F}~x{205F}-~x{206F}" +
 	"~x{2800}~x{3000}~x{3164}~x{FE00}-~x{FE0F}~x{FEFF}~x{FFA0}~x{FFF0}-~x{FFFB}~x{13430}-~x{1343F}~x{1BCA0}-~x{1BCA3}~x{1D173}-~x{1D17A}~x{E0000}-~x{E0FFF}]"
 
-// render fills prefix and resolution into the migrations, as goose reads them, and returns their names, in their order.
-func (s Schema) render() (rendered fs.FS, names []string, err error) {
+// renderings are what render has come to, by Schema: whoever migrates, or asks whether that is to be done, wants it several times.
+var renderings sync.Map
+
+type rendered struct {
+	files fs.FS
+	names []string
+}
+
+// render fills prefix and resolution into the migrations, as goose reads them, and returns their names, in their order. Neither is to be changed.
+func (s Schema) render() (files fs.FS, names []string, err error) {
+	s = Schema{Prefix: s.Prefix, Resolution: s.Resolution, Dialect: s.Dialect, Set: s.Set} // what it goes by
+	read, _ := renderings.LoadOrStore(s, sync.OnceValues(s.renderEach))
+	r, err := read.(func() (rendered, error))()
+	return r.files, r.names, err
+}
+
+func (s Schema) renderEach() (rendered, error) {
 	if err := text.CheckPrefix(s.Prefix); err != nil {
-		return nil, nil, err
+		return rendered{}, err
 	}
 	// A CHECK holds this too, but MySQL drops the row of an INSERT IGNORE that a CHECK refuses, and says nothing.
 	const day = 24 * time.Hour
 	if r := s.Resolution; r < time.Second || r > day || r%time.Second != 0 || day%r != 0 {
-		return nil, nil, fmt.Errorf("%w: %s: whole seconds that divide a day are", ErrResolution, r)
+		return rendered{}, fmt.Errorf("%w: %s: whole seconds that divide a day are", ErrResolution, r)
 	}
-	if names, err = s.names(); err != nil {
-		return nil, nil, err
+	names, err := s.names()
+	if err != nil {
+		return rendered{}, err
 	}
 	memory := afero.NewMemMapFs()
 	for _, name := range names {
 		migration, err := s.migration(name)
 		if err != nil {
-			return nil, nil, err
+			return rendered{}, err
 		}
 		if err := afero.WriteFile(memory, name, []byte(marked(migration)), 0o444); err != nil {
-			return nil, nil, err
+			return rendered{}, err
 		}
 	}
-	return afero.NewIOFS(memory), names, nil
+	return rendered{afero.NewIOFS(memory), names}, nil
 }
 
 // marked marks each statement of a migration as one, so that goose need not look at every line for its end: it takes a

@@ -49,7 +49,7 @@ func Build(t *testing.T, of string) string {
 		programs.dir, programs.built = dir, make(map[string]string)
 	}
 	program := filepath.Join(programs.dir, path.Base(of))
-	if out, err := exec.Command("go", "build", "-o", program, of).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-trimpath", "-o", program, of).CombinedOutput(); err != nil {
 		t.Fatalf("building %s: %v\n%s", of, err, out)
 	}
 	programs.built[of] = program

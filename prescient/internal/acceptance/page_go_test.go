@@ -141,7 +141,7 @@ func TestTheGoAndTheCommandsOnThePagesRun(t *testing.T) {
 	overlay, packages, quickStart, storyOf := pagesAsCode(t)
 	build := func(arguments ...string) {
 		t.Helper()
-		if out, err := exec.Command("go", append([]string{"build", "-overlay", overlay}, arguments...)...).CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", append([]string{"build", "-trimpath", "-overlay", overlay}, arguments...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}

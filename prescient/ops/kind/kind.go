@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"prescient/prescient"
 	"prescient/prescient/bulk"
@@ -37,6 +38,7 @@ var told = []struct {
 	status int
 }{
 	{ops.ErrForbidden, "ErrForbidden", http.StatusForbidden},
+	{ops.ErrUnauthorized, "ErrUnauthorized", http.StatusUnauthorized}, // in the middle of an export
 	{ops.ErrKeyUsed, "ErrKeyUsed", http.StatusUnprocessableEntity},
 	{ops.ErrUnderWay, "ErrUnderWay", http.StatusConflict},
 	{prescient.ErrBeyondHorizon, "ErrBeyondHorizon", http.StatusUnprocessableEntity},
@@ -61,6 +63,16 @@ var told = []struct {
 	{prescient.ErrReslotting, "ErrReslotting", http.StatusServiceUnavailable},
 	{prescient.ErrConfigChanged, "ErrConfigChanged", http.StatusServiceUnavailable},
 	{prescient.ErrNotMigrated, "ErrNotMigrated", http.StatusServiceUnavailable},
+}
+
+// Names are those that a Kind may have, in their order.
+func Names() []string {
+	var names []string
+	for _, k := range told {
+		names = append(names, k.name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // statusGone is what a log has for a caller that did not wait.

@@ -20,6 +20,7 @@ func funcs(link func(path string, query ...string) string, asset func(name strin
 		"time":     Time,
 		"relative": func(at any, now time.Time) string { t, is := timeOf(at); return orDash(is, Relative(t, now)) },
 		"duration": durationOf,
+		"ms":       func(ms int64) (string, error) { return durationOf(time.Duration(ms) * time.Millisecond) },
 		"number":   numberOf,
 		"share":    Share,
 		"seen":     Seen,

@@ -24,12 +24,14 @@ const (
 
 // seen is what the template gets.
 type nowSeen struct {
-	status.Report
-	Sections []section
-	UnderWay []underWay
-	Slots    []around
-	Chart    template.HTML
-	Holes    int
+	ops.Look
+	// Resolution is how long a slot is.
+	Resolution time.Duration
+	Sections   []section
+	UnderWay   []underWay
+	Slots      []around
+	Chart      template.HTML
+	Holes      int
 	// NoForecast says that none was made yet.
 	NoForecast bool
 }
@@ -44,20 +46,21 @@ type section struct {
 var titles = map[status.Section]string{status.Works: "Who works", status.Late: "What is late", status.Fails: "What fails", status.Waits: "What waits", status.Next: "What comes next"}
 
 func showNow(ctx context.Context, a front.Asked) (front.Shown, error) {
-	report, err := ops.Status.Do(ctx, a.Ops, a.By, struct{}{})
+	report, err := ops.Status.Do(ctx, a.Ops, a.By, ops.Nothing{})
 	if err != nil {
 		return front.Shown{}, err
 	}
-	n := max(4, min(mostSlots, int(mostHours/report.Resolution)))
-	current := report.At.UTC().Truncate(report.Resolution) // which divides the day
-	s := span{now: report.At, resolution: report.Resolution, first: current.Add(-time.Duration(n) * report.Resolution), last: current.Add(time.Duration(n) * report.Resolution)}
+	resolution := time.Duration(report.ResolutionMS) * time.Millisecond
+	n := max(4, min(mostSlots, int(mostHours/resolution)))
+	current := report.At.UTC().Truncate(resolution) // which divides the day
+	s := span{now: report.At, resolution: resolution, first: current.Add(-time.Duration(n) * resolution), last: current.Add(time.Duration(n) * resolution)}
 	made, err := s.read(ctx, a)
 	if err != nil {
 		return front.Shown{}, err
 	}
-	is := nowSeen{Report: report, UnderWay: s.underWay(), Slots: s.slots(), NoForecast: !made}
+	is := nowSeen{Look: report, Resolution: resolution, UnderWay: s.underWay(), Slots: s.slots(), NoForecast: !made}
 	for _, one := range status.Sections {
-		is.Sections = append(is.Sections, section{one, titles[one], report.Of(one)})
+		is.Sections = append(is.Sections, section{one, titles[one], status.Report{Findings: report.Findings}.Of(one)})
 	}
 	for _, one := range is.Slots {
 		if one.Hole {
@@ -67,7 +70,7 @@ func showNow(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if is.Chart, err = drawn(is.Slots, report.At).SVG(); err != nil {
 		return front.Shown{}, err
 	}
-	again := front.UntilSlot(report.At, report.Resolution)
+	again := front.UntilSlot(report.At, resolution)
 	if len(is.UnderWay) > 0 || report.Backlog.Checks > 0 {
 		again = min(again, whileUnderWay)
 	}

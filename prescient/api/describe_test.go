@@ -1,0 +1,28 @@
+package api
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+)
+
+func TestListsAreNeverNull(t *testing.T) {
+	type row struct {
+		Tags    []string
+		Payload json.RawMessage
+	}
+	answer := struct {
+		Rows  []row
+		None  []int
+		More  map[string]int
+		At    *time.Time
+		First *row
+		Long  []string `json:",omitempty"`
+	}{Rows: make([]row, 1), First: &row{}}
+	fill(reflect.ValueOf(&answer).Elem())
+	got, err := json.Marshal(answer)
+	if want := `{"Rows":[{"Tags":[],"Payload":null}],"None":[],"More":{},"At":null,"First":{"Tags":[],"Payload":null}}`; err != nil || string(got) != want {
+		t.Errorf("%s, %v; want %s", got, err, want)
+	}
+}
