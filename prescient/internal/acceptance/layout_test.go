@@ -116,7 +116,7 @@ var layers = []layer{
 	{"prescient/api", append([]string{"prescient/internal/store"}, rooms...)},
 	{"prescient/api/apiclient", nil},
 	{"prescient/page/internal/look", []string{"prescient"}}, // what a page shows is for others
-	{"prescient/page/login", append([]string{"prescient/audit", "prescient/internal/password", "prescient/ops", "prescient/page/internal/look"}, vocabulary...)},
+	{"prescient/page/login", append([]string{"prescient/audit", "prescient/internal/password", "prescient/ops", "prescient/ops/door", "prescient/page", "prescient/page/internal/look"}, vocabulary...)},
 	{"prescient/page/internal/chart", nil},
 	{"prescient/page/internal/front", []string{"prescient", "prescient/ops", "prescient/ops/kind", "prescient/ops/stream", "prescient/page/internal/look"}},
 	{"prescient/page/internal/*", append([]string{"prescient/page/internal/chart", "prescient/page/internal/front", "prescient/page/internal/look"}, rooms...)},
@@ -153,7 +153,7 @@ var layers = []layer{
 	{"cmd/job", command},
 	{"cmd/demo", append([]string{"prescient/localserver", "jobs/*"}, command...)},
 	{"cmd", append([]string{"cmd/*"}, command...)},
-	{"cmd/prescient", []string{"cmd", "prescient/api", "prescient/event/broker", "prescient/event/broker/*", "prescient/longrun/wakeup"}},
+	{"cmd/prescient", []string{"cmd", "prescient/api", "prescient/page/login", "prescient/event/broker", "prescient/event/broker/*", "prescient/longrun/wakeup"}},
 	{"cmd/internal/rig", append([]string{"cmd", "sql", "prescient/localserver/servertest"}, rooms...)},                           // for tests
 	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*", "scripts/bench/internal/*"}, rooms...)}, // a module of its own
 	{"scripts/bench/internal/page", []string{"prescient/worker"}},
