@@ -90,29 +90,27 @@ func (r *testRig) look(role ops.Role, path string, query ...string) reply {
 
 func (r *testRig) get(role ops.Role, address string) reply {
 	r.T.Helper()
-	req := httptest.NewRequestWithContext(r.T.Context(), http.MethodGet, address, nil)
-	req.Header.Set("User", string(role))
-	got := send(r.handler, req)
+	got := r.asks(role, address)
 	checkPage(r.T, address, got.Body)
 	return got
 }
 
-// fills sends a form.
-func (r *testRig) sends(role ops.Role, path string, form map[string]string) reply {
+// asks asks for what may be no page.
+func (r *testRig) asks(role ops.Role, address string) reply {
+	r.T.Helper()
+	req := httptest.NewRequestWithContext(r.T.Context(), http.MethodGet, address, nil)
+	req.Header.Set("User", string(role))
+	return send(r.handler, req)
+}
+
+// sends sends a form to an address.
+func (r *testRig) sends(role ops.Role, address string, form map[string]string) reply {
 	r.T.Helper()
 	values := make(url.Values)
 	for name, value := range form {
 		values.Set(name, value)
 	}
-	req := httptest.NewRequestWithContext(r.T.Context(), http.MethodPost, "/p"+path, strings.NewReader(values.Encode()))
-	req.Header.Set("User", string(role))
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("Sec-Fetch-Site", "same-origin")
-	got := send(r.handler, req)
-	if got.Code != http.StatusSeeOther {
-		checkPage(r.T, path, got.Body)
-	}
-	return got
+	return r.fills(role, address, values)
 }
 
 // wants fails where a reply has another state or not all of these texts.
@@ -140,21 +138,25 @@ func (got reply) lacks(t *testing.T, texts ...string) reply {
 	return got
 }
 
-// inputs are the names and values of the fields of a page's deed.
-func (got reply) inputs(t *testing.T) map[string]string {
+// form is where the form of a page's deed is sent, and the names and values of its fields.
+func (got reply) form(t *testing.T) (action string, all map[string]string) {
 	t.Helper()
-	all := make(map[string]string)
+	all = make(map[string]string)
 	_, deed, found := strings.Cut(got.Body, `<form class="deed"`)
 	if !found {
 		t.Fatalf("there is no deed in %s", got.Body)
 	}
 	deed, _, _ = strings.Cut(deed, "</form>")
 	read(t, "<form"+deed+"</form>", func(e xml.StartElement) {
-		if is := attributes(e); is["name"] != "" {
+		is := attributes(e)
+		if is["name"] != "" {
 			all[is["name"]] = is["value"]
 		}
+		if e.Name.Local == "form" {
+			action = is["action"]
+		}
 	})
-	return all
+	return action, all
 }
 
 func attributes(e xml.StartElement) map[string]string {
@@ -190,7 +192,7 @@ func checkPage(t *testing.T, what, text string) {
 	t.Helper()
 	ids, labels, fields := make(map[string]int), make(map[string]bool), make(map[string]bool)
 	var level, tables, captions, mains int
-	wrong := func(format string, args ...any) { t.Helper(); t.Errorf(what+": "+format, args...) }
+	wrong := func(format string, args ...any) { t.Helper(); t.Errorf("%s: %s", what, fmt.Sprintf(format, args...)) }
 	read(t, text, func(e xml.StartElement) {
 		is := attributes(e)
 		for name, value := range is {

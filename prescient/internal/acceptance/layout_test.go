@@ -31,7 +31,7 @@ var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/bell"
 	"prescient/internal/literal", "prescient/internal/recent", "prescient/internal/reserved", "prescient/internal/store", "prescient/internal/tally"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/forecast", "prescient/heartbeat", "prescient/longrun", "prescient/longrun/wakeup", "prescient/ops", "prescient/ops/door", "prescient/ops/kind", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
+var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/forecast", "prescient/heartbeat", "prescient/longrun", "prescient/longrun/wakeup", "prescient/ops", "prescient/ops/door", "prescient/ops/kind", "prescient/ops/stream", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "sql/migrate", "config", "config/value", "cmd/internal/*"}, rooms...)
@@ -107,15 +107,18 @@ var layers = []layer{
 	{"prescient/schedule", append([]string{"prescient/audit", "prescient/client", "prescient/event", "prescient/longrun", "prescient/schedule/internal/*", "prescient/schedule/timeline"}, vocabulary...)},
 	{"prescient/steps", append([]string{"prescient/audit", "prescient/client", "prescient/longrun", "prescient/output", "prescient/schedule"}, vocabulary...)},
 	{"prescient/internal/token", nil},
+	{"prescient/internal/password", []string{"prescient"}},
 	{"prescient/bulk", append([]string{"prescient/audit", "prescient/client"}, vocabulary...)},
-	{"prescient/ops", append([]string{"prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/doctor", "prescient/event", "prescient/forecast", "prescient/gauges", "prescient/internal/token", "prescient/longrun", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps"}, vocabulary...)},
+	{"prescient/ops", append([]string{"prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/doctor", "prescient/event", "prescient/forecast", "prescient/gauges", "prescient/internal/password", "prescient/internal/token", "prescient/longrun", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps"}, vocabulary...)},
 	{"prescient/ops/door", append([]string{"prescient/internal/token", "prescient/ops"}, vocabulary...)},
-	{"prescient/ops/kind", rooms},
-	{"prescient/api", rooms},
+	{"prescient/ops/stream", []string{"prescient/ops"}},
+	{"prescient/ops/kind", []string{"prescient", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/forecast", "prescient/ops", "prescient/schedule", "prescient/stats", "prescient/steps"}},
+	{"prescient/api", append([]string{"prescient/internal/store"}, rooms...)},
 	{"prescient/api/apiclient", nil},
 	{"prescient/page/internal/look", []string{"prescient"}}, // what a page shows is for others
+	{"prescient/page/login", append([]string{"prescient/audit", "prescient/internal/password", "prescient/ops", "prescient/page/internal/look"}, vocabulary...)},
 	{"prescient/page/internal/chart", nil},
-	{"prescient/page/internal/front", []string{"prescient", "prescient/ops", "prescient/ops/kind", "prescient/page/internal/look"}},
+	{"prescient/page/internal/front", []string{"prescient", "prescient/ops", "prescient/ops/kind", "prescient/ops/stream", "prescient/page/internal/look"}},
 	{"prescient/page/internal/*", append([]string{"prescient/page/internal/chart", "prescient/page/internal/front", "prescient/page/internal/look"}, rooms...)},
 	{"prescient/page", append([]string{"prescient/page/internal/*"}, rooms...)},
 	{"prescient/localserver", []string{"prescient/localserver/internal/*"}},

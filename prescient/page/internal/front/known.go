@@ -68,6 +68,8 @@ func (f *Front) wrong(w http.ResponseWriter, r *http.Request, by User, err error
 	case is.Away:
 		t.Status, t.Title, t.Since = http.StatusServiceUnavailable, "The database is away", f.away.since()
 		t.Do = "Checks are pending in the database, and are served when it is back."
+	case is.Status == http.StatusUnprocessableEntity:
+		t.Title = "This cannot be done"
 	case is.Status == http.StatusForbidden:
 		t.Title, t.Do = "Not allowed", "Ask somebody with that role, or an admin for it."
 	}

@@ -17,7 +17,11 @@ func funcs(link func(path string, query ...string) string, asset func(name strin
 	return template.FuncMap{
 		"asset":    asset,
 		"link":     link,
+		"follow":   func(path string, query []string) string { return link(path, query...) },
 		"time":     Time,
+		"plain":    Plain,
+		"typed":    Typed,
+		"field":    fieldOf,
 		"relative": func(at any, now time.Time) string { t, is := timeOf(at); return orDash(is, Relative(t, now)) },
 		"duration": durationOf,
 		"ms":       func(ms int64) (string, error) { return durationOf(time.Duration(ms) * time.Millisecond) },
@@ -66,6 +70,14 @@ func Time(at any) template.HTML {
 		return dash
 	}
 	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.UTC().Format(time.RFC3339), Stamp(t))) //nolint:gosec // digits
+}
+
+// fieldOf is a time as the value of a field; empty for none.
+func fieldOf(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05")
 }
 
 // durationOf is that of a time.Duration, or of milliseconds; nil is none.

@@ -34,6 +34,27 @@ func Seen(s string) template.HTML {
 	return template.HTML(out.String()) //nolint:gosec // escaped above
 }
 
+// Plain is Seen for where no HTML may stand, as the title of a page.
+func Plain(s string) string {
+	var out strings.Builder
+	for _, r := range s {
+		if unicode.IsControl(r) || prescient.Unseen(r) {
+			out.WriteString(named(r))
+			continue
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+// Typed is a text for a field that one types in, and empty where one could not have typed it: a field would lose what cannot be seen in it.
+func Typed(s string) string {
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		return ""
+	}
+	return s
+}
+
 func named(r rune) string {
 	switch r {
 	case '\n':
