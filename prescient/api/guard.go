@@ -14,6 +14,7 @@ import (
 	"prescient/prescient/internal/store"
 	"prescient/prescient/ops"
 	"prescient/prescient/ops/door"
+	"prescient/prescient/ops/stream"
 )
 
 type callerKey struct{}
@@ -22,9 +23,6 @@ func callerOf(ctx context.Context) ops.Caller {
 	by, _ := ctx.Value(callerKey{}).(ops.Caller)
 	return by
 }
-
-// answerWithin is how long a reader may take for an answer, with what the operation takes, which is a minute at most.
-const answerWithin = 2 * time.Minute
 
 // guard lets requests through to next of callers that are known, as fast as they may send them, and as many at a time as are bearable.
 func guard(o Options, next http.Handler) http.Handler {
@@ -53,7 +51,7 @@ func guard(o Options, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerWithin)) // where the server lets it
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(stream.AnswerWithin)) // where the server lets it
 		if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); r.Method == http.MethodPost && kind != "application/json" {
 			// A form or a plain text is what a page of another site could have a browser send.
 			write(w, problem{Type: blank, Title: "Unsupported media type", Status: http.StatusUnsupportedMediaType, Detail: "a body is application/json"})

@@ -11,50 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"prescient/prescient/internal/store"
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/stream"
 )
-
-// timed is a writer that knows until when a reader has time.
-type timed struct {
-	*httptest.ResponseRecorder
-	until []time.Time
-}
-
-func (t *timed) SetWriteDeadline(until time.Time) error {
-	t.until = append(t.until, until)
-	return nil
-}
-
-func TestAReaderHasSomeTimeForEachPart(t *testing.T) {
-	to := &timed{ResponseRecorder: httptest.NewRecorder()}
-	for range 2 {
-		if _, err := (patient{to, func() error { return nil }}).Write([]byte("x")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	// Each part has its time, and what comes before the next has that of an answer.
-	near := func(at time.Time, d time.Duration) bool {
-		return time.Until(at) <= d && time.Until(at) > d-10*time.Second
-	}
-	if len(to.until) != 4 || !near(to.until[0], partWithin) || !near(to.until[1], answerWithin) || !near(to.until[2], partWithin) || to.Body.String() != "xx" {
-		t.Errorf("%v, %q", to.until, to.Body)
-	}
-}
-
-func TestACellIsNoFormula(t *testing.T) {
-	for value, want := range map[string]string{`"a"`: "a", `"=1+1"`: "'=1+1", `"＝1"`: "'＝1", `"-"`: "'-", `"\t="`: "'\t'=", `-5`: "-5", `null`: "", `""`: "", `{"a":"=1"}`: `{"a":"=1"}`,
-		`"a;=1+1; -2"`: "a;'=1+1; '-2", `"a\n=1"`: "a\n'=1", `"a; b-c;5"`: "a; b-c;5"} {
-		if got := cellOf("x", []byte(value)); got != want {
-			t.Errorf("%s: %q; want %q", value, got, want)
-		}
-	}
-	for value, want := range map[string]string{`"=1"`: `"=1"`, `{"a":";=1;＝2; b;5","b":-1}`: `{"a":";\u003d1;\uff1d2; b;5","b":-1}`} {
-		if got := cellOf("payload", []byte(value)); got != want {
-			t.Errorf("a payload: %q", got)
-		}
-	}
-}
 
 // rowsOf are chunks of an export.
 func rowsOf(chunks ...[]int) func(context.Context) ([]int, error) {
@@ -75,7 +34,7 @@ func TestAnExportEndsWhereItsTokenDoes(t *testing.T) {
 	now := time.Date(2026, 11, 20, 13, 0, 0, 0, time.UTC)
 	role, err := ops.Viewer, error(nil)
 	authenticate := func(*http.Request) (ops.Caller, error) { return ops.Caller{Token: 7, Role: role}, err }
-	still := every(lookAgain, func() time.Time { return now }, func() error { return stillIs(authenticate, nil, ops.Caller{Token: 7, Role: ops.Viewer}) })
+	still := stream.Every(lookAgain, func() time.Time { return now }, func() error { return stillIs(authenticate, nil, ops.Caller{Token: 7, Role: ops.Viewer}) })
 	for _, test := range []struct {
 		what string
 		role ops.Role
@@ -93,32 +52,14 @@ func TestAnExportEndsWhereItsTokenDoes(t *testing.T) {
 		}
 		now = now.Add(lookAgain)
 		to := httptest.NewRecorder()
-		got := stream(t.Context(), to, "x", ops.JSONLines, rowsOf([]int{1}, []int{2}), still)
-		if whole := got == nil && to.Body.String() == "1\n2\n"; whole != test.then || (to.Result().Trailer.Get(rowsTrailer) == "2") != test.then {
+		got := stream.Write(t.Context(), to, stream.Export[int]{ID: "x", As: ops.JSONLines, Next: rowsOf([]int{1}, []int{2}), Still: still, Problem: lastLine})
+		if whole := got == nil && to.Body.String() == "1\n2\n"; whole != test.then || (to.Result().Trailer.Get("Prescient-Rows") == "2") != test.then {
 			t.Errorf("%s: %v, %q, %v", test.what, got, to.Body, to.Result().Trailer)
 		}
 		if !test.then && !strings.Contains(to.Body.String(), `{"problem":{"type":"urn:prescient:error:ErrUnauthorized"`) {
 			t.Errorf("%s: %q", test.what, to.Body)
 		}
 	}
-	// What is buffered for a slow reader does not go out either.
-	now = now.Add(lookAgain)
-	if n, err := (patient{httptest.NewRecorder(), still}).Write([]byte("x")); n != 0 || err == nil {
-		t.Errorf("%d, %v", n, err)
-	}
-}
-
-func TestAnExportIsCutOffAfterAnHour(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		began, n := time.Now(), 0
-		got := stream(t.Context(), httptest.NewRecorder(), "x", ops.JSONLines, func(ctx context.Context) ([]int, error) {
-			n++
-			return []int{n}, store.Sleep(ctx, time.Minute)
-		}, func() error { return nil })
-		if !errors.Is(got, context.DeadlineExceeded) || time.Since(began) != exportWithin || n < 60 {
-			t.Errorf("%v after %s and %d chunks", got, time.Since(began), n)
-		}
-	})
 }
 
 func TestWhatPanickedInTheMiddleIsNoWholeAnswer(t *testing.T) {

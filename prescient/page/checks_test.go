@@ -45,6 +45,17 @@ func lists(t *testing.T, r *testRig) {
 		r.look(role, "/ends", "reason", "no such text").wants(t, 200, "None was found.")
 	}
 	r.look(ops.Viewer, "/ends", "outcome", "x").wants(t, 422, "are allowed")
+	for _, role := range ops.Roles[:2] {
+		all := r.asks(role, "/p/pending/export?job_exec=many").wants(t, 200, "entity_name,entity_key,job_exec")
+		if rows := strings.Count(all.Body, "order,"); rows != 150 || all.Header.Get("Content-Disposition") != `attachment; filename="checks.export_pending.csv"` {
+			t.Errorf("%d rows, %v", rows, all.Header)
+		}
+		ends := r.asks(role, "/p/ends/export?outcome=failed&format=jsonl").wants(t, 200, `"outcome":"failed"`)
+		if sees := strings.Contains(ends.Body, "secret"); sees != (role == ops.Operator) || strings.Count(ends.Body, "\n") != len(hostile) {
+			t.Errorf("%s: %s", role, ends.Body)
+		}
+	}
+	r.look(ops.Viewer, "/ends/export", "outcome", "x").wants(t, 422, "are allowed")
 	r.look(ops.Viewer, "/pending", "after", "x").wants(t, 422, "is no cursor")
 }
 

@@ -90,11 +90,17 @@ func (r *testRig) look(role ops.Role, path string, query ...string) reply {
 
 func (r *testRig) get(role ops.Role, address string) reply {
 	r.T.Helper()
-	req := httptest.NewRequestWithContext(r.T.Context(), http.MethodGet, address, nil)
-	req.Header.Set("User", string(role))
-	got := send(r.handler, req)
+	got := r.asks(role, address)
 	checkPage(r.T, address, got.Body)
 	return got
+}
+
+// asks asks for what may be no page.
+func (r *testRig) asks(role ops.Role, address string) reply {
+	r.T.Helper()
+	req := httptest.NewRequestWithContext(r.T.Context(), http.MethodGet, address, nil)
+	req.Header.Set("User", string(role))
+	return send(r.handler, req)
 }
 
 // sends sends a form to an address.

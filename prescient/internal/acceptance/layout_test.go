@@ -31,7 +31,7 @@ var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/bell"
 	"prescient/internal/literal", "prescient/internal/recent", "prescient/internal/reserved", "prescient/internal/store", "prescient/internal/tally"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/forecast", "prescient/heartbeat", "prescient/longrun", "prescient/longrun/wakeup", "prescient/ops", "prescient/ops/door", "prescient/ops/kind", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
+var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/forecast", "prescient/heartbeat", "prescient/longrun", "prescient/longrun/wakeup", "prescient/ops", "prescient/ops/door", "prescient/ops/kind", "prescient/ops/stream", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "sql/migrate", "config", "config/value", "cmd/internal/*"}, rooms...)
@@ -110,12 +110,13 @@ var layers = []layer{
 	{"prescient/bulk", append([]string{"prescient/audit", "prescient/client"}, vocabulary...)},
 	{"prescient/ops", append([]string{"prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/doctor", "prescient/event", "prescient/forecast", "prescient/gauges", "prescient/internal/token", "prescient/longrun", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps"}, vocabulary...)},
 	{"prescient/ops/door", append([]string{"prescient/internal/token", "prescient/ops"}, vocabulary...)},
+	{"prescient/ops/stream", []string{"prescient/ops"}},
 	{"prescient/ops/kind", []string{"prescient", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/forecast", "prescient/ops", "prescient/schedule", "prescient/stats", "prescient/steps"}},
 	{"prescient/api", rooms},
 	{"prescient/api/apiclient", nil},
 	{"prescient/page/internal/look", []string{"prescient"}}, // what a page shows is for others
 	{"prescient/page/internal/chart", nil},
-	{"prescient/page/internal/front", []string{"prescient", "prescient/ops", "prescient/ops/kind", "prescient/page/internal/look"}},
+	{"prescient/page/internal/front", []string{"prescient", "prescient/ops", "prescient/ops/kind", "prescient/ops/stream", "prescient/page/internal/look"}},
 	{"prescient/page/internal/*", append([]string{"prescient/page/internal/chart", "prescient/page/internal/front", "prescient/page/internal/look"}, rooms...)},
 	{"prescient/page", append([]string{"prescient/page/internal/*"}, rooms...)},
 	{"prescient/localserver", []string{"prescient/localserver/internal/*"}},

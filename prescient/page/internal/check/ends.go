@@ -27,6 +27,7 @@ type endsSeen struct {
 	Execs        []execEnds
 	Rows         []client.Ended
 	Next         []string // the query of the next page
+	All          []string // the query of all that matches
 	Reached      *time.Time
 	Operator     bool
 }
@@ -66,7 +67,7 @@ func showEnds(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if err != nil {
 		return front.Shown{}, err
 	}
-	is.Rows, is.Reached = page.Rows, page.Reached
+	is.Rows, is.Reached, is.All = page.Rows, page.Reached, a.With("after", "")
 	if page.Next != "" {
 		is.Next = a.With("after", page.Next)
 	}

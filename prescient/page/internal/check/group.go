@@ -19,6 +19,12 @@ func Group() front.Group {
 			{Path: "/pending", Title: "Pending checks", Nav: "Pending", Role: ops.Viewer, Template: "pending", Show: showPending},
 			{Path: "/ends", Title: "Ends", Nav: "Ends", Role: ops.Viewer, Template: "ends", Show: showEnds},
 		},
+		Downloads: []front.Download{
+			front.NewDownload("/pending/export", ops.ExportPending, func(a front.Asked) ops.ExportAsked { return filterOf(a).exported(a) }),
+			front.NewDownload("/ends/export", ops.ExportEnded, func(a front.Asked) ops.ExportEndsAsked {
+				return ops.ExportEndsAsked{ExportAsked: filterOf(a).exported(a), Outcome: a.Text("outcome")}
+			}),
+		},
 		Deeds: []front.Deed{
 			{Path: "/checks/cancel", Title: "Cancel", Button: "Cancel the check", Role: ops.Operator, Of: []string{"entity", "job_exec", "tag"}, Template: "cancel", Ask: askOne, Do: cancel,
 				Said: func(n int) string { return look.Counted(int64(n), "check was", "checks were") + " cancelled." }},

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"prescient/prescient"
-	"prescient/prescient/audit"
 	"prescient/prescient/client"
 	"prescient/prescient/longrun"
 	"prescient/prescient/ops"
@@ -47,7 +46,7 @@ type moment struct {
 	At    time.Time
 	Ended *client.Ended
 	Run   *longrun.State
-	Audit *audit.Stored
+	Audit *ops.AuditEntry
 }
 
 func showLife(ctx context.Context, a front.Asked) (front.Shown, error) {

@@ -24,8 +24,21 @@ func filterOf(a front.Asked) filter {
 		Outcomes: prescient.Outcomes()}
 }
 
+func (f filter) narrowed() ops.Narrowed {
+	return ops.Narrowed{Entity: f.Entity, JobExec: f.JobExec, Slot: f.Slot, From: f.From, Before: f.Before, Reason: f.Reason}
+}
+
 func (f filter) asked(after string) ops.ListAsked {
-	return ops.ListAsked{Narrowed: ops.Narrowed{Entity: f.Entity, JobExec: f.JobExec, Slot: f.Slot, From: f.From, Before: f.Before, Reason: f.Reason}, Paging: ops.Paging{After: after, Limit: rowsShown}}
+	return ops.ListAsked{Narrowed: f.narrowed(), Paging: ops.Paging{After: after, Limit: rowsShown}}
+}
+
+// exported is the filter for an export, as CSV unless JSON lines are wanted.
+func (f filter) exported(a front.Asked) ops.ExportAsked {
+	as := ops.CSV
+	if a.Text("format") == string(ops.JSONLines) {
+		as = ops.JSONLines
+	}
+	return ops.ExportAsked{Narrowed: f.narrowed(), After: a.Text("after"), Format: as}
 }
 
 // pendingSeen is what the template gets.
@@ -34,6 +47,7 @@ type pendingSeen struct {
 	Filter   filter
 	Rows     []prescient.FutureJob
 	Next     []string // the query of the next page
+	All      []string // the query of all that matches
 	Reached  *time.Time
 	Operator bool
 }
@@ -51,7 +65,7 @@ func showPending(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if err != nil {
 		return front.Shown{}, err
 	}
-	is.Rows, is.Reached = page.Rows, page.Reached
+	is.Rows, is.Reached, is.All = page.Rows, page.Reached, a.With("after", "")
 	if page.Next != "" {
 		is.Next = a.With("after", page.Next)
 	}

@@ -98,7 +98,7 @@ func (f *Front) ask(w http.ResponseWriter, r *http.Request, by User, d Deed, t *
 	if err := (ops.Info{ID: d.Title, Role: d.Role}).Allow(ops.Caller{Role: by.Role}); err != nil {
 		return err
 	}
-	leave, err := f.place(r.Context())
+	leave, err := f.places.take(r.Context(), by.Name)
 	if err != nil {
 		return err
 	}
@@ -161,9 +161,7 @@ func (f *Front) do(d Deed, t *template.Template) func(w http.ResponseWriter, r *
 		}
 		values, of := r.PostForm, r.URL.Query()
 		for _, name := range d.Of {
-			if len(of[name]) > 0 {
-				values[name] = of[name]
-			}
+			values[name] = of[name]
 		}
 		if d.Review != nil && values.Get(stepName) == "back" {
 			return f.ask(w, r, by, d, t, values, http.StatusOK, "")
@@ -194,7 +192,7 @@ func (f *Front) do(d Deed, t *template.Template) func(w http.ResponseWriter, r *
 
 // step does a deed, or looks what it comes to.
 func (f *Front) step(ctx context.Context, d Deed, doing Doing, review bool) (shown Shown, done Done, err error) {
-	leave, err := f.place(ctx)
+	leave, err := f.places.take(ctx, doing.By.Name)
 	if err != nil {
 		return shown, done, err
 	}

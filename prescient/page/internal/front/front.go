@@ -1,7 +1,6 @@
 package front
 
 import (
-	"context"
 	"embed"
 	"errors"
 	"fmt"
@@ -47,8 +46,7 @@ type Options struct {
 
 const (
 	usualConcurrent = 16
-	// placeWithin is how long a look or a deed waits for its turn, answerWithin how long all of an answer may take.
-	placeWithin  = 2 * time.Second
+	// answerWithin is how long all of an answer may take.
 	answerWithin = 2 * time.Minute
 )
 
@@ -59,10 +57,12 @@ type Front struct {
 	o      Options
 	mux    *http.ServeMux
 	shared *shared[built]
-	places chan struct{}
-	away   *away
-	common *template.Template
-	says   map[string]func(count int) string
+	places *places
+	// downloads are places for those.
+	downloads chan struct{}
+	away      *away
+	common    *template.Template
+	says      map[string]func(count int) string
 }
 
 //go:embed templates/*.html
@@ -83,8 +83,8 @@ func New(o *ops.Ops, options Options, groups ...Group) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Front{Site: site, ops: o, o: options, mux: http.NewServeMux(), shared: newShared(options.Now, func(b built) int { return len(b.body) }), places: make(chan struct{}, options.Concurrent),
-		away: &away{now: options.Now}, says: make(map[string]func(int) string)}
+	f := &Front{Site: site, ops: o, o: options, mux: http.NewServeMux(), shared: newShared(options.Now, func(b built) int { return len(b.body) }), places: newPlaces(options.Concurrent),
+		downloads: make(chan struct{}, downloadsAtATime), away: &away{now: options.Now}, says: make(map[string]func(int) string)}
 	if f.common, err = site.Parse(templates, "templates/*.html"); err != nil {
 		return nil, err
 	}
@@ -143,6 +143,9 @@ func (f *Front) add(g Group) error {
 		f.mux.Handle("POST "+d.Path, f.known(f.do(d, t)))
 		f.says[d.Path] = d.Said
 	}
+	for _, d := range g.Downloads {
+		f.mux.Handle("GET "+d.Path, f.known(f.download(d)))
+	}
 	return nil
 }
 
@@ -153,18 +156,4 @@ func (f *Front) has(path string) bool {
 	}
 	_, pattern := f.mux.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}})
 	return pattern != ""
-}
-
-// place has a look or a deed wait for its turn, until leave is called.
-func (f *Front) place(ctx context.Context) (leave func(), err error) {
-	timer := time.NewTimer(placeWithin)
-	defer timer.Stop()
-	select {
-	case f.places <- struct{}{}:
-		return func() { <-f.places }, nil
-	case <-timer.C:
-		return nil, errBusy
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }

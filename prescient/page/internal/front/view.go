@@ -15,6 +15,7 @@ import (
 type Group struct {
 	Views     []View
 	Deeds     []Deed
+	Downloads []Download
 	Templates fs.FS // templates/*.html
 }
 
@@ -76,7 +77,7 @@ func (f *Front) see(v View, t *template.Template) func(w http.ResponseWriter, r 
 		q.Del(didName)
 		q.Del(countName)
 		is, err := f.shared.get(r.Context(), string(by.Role)+" "+v.Path+"?"+q.Encode(), func(ctx context.Context) (built, error) {
-			return f.build(ctx, v, t, Asked{Ops: f.ops, By: ops.Caller{Name: "page", Role: by.Role}, Query: NewQuery(q), Now: f.o.Now()})
+			return f.build(ctx, by.Name, v, t, Asked{Ops: f.ops, By: ops.Caller{Name: "page", Role: by.Role}, Query: NewQuery(q), Now: f.o.Now()})
 		})
 		f.away.note(err)
 		if err != nil {
@@ -86,9 +87,9 @@ func (f *Front) see(v View, t *template.Template) func(w http.ResponseWriter, r 
 	}
 }
 
-// build makes a view.
-func (f *Front) build(ctx context.Context, v View, t *template.Template, a Asked) (is built, err error) {
-	leave, err := f.place(ctx)
+// build makes a view; who is first asks for it in a place of theirs.
+func (f *Front) build(ctx context.Context, user string, v View, t *template.Template, a Asked) (is built, err error) {
+	leave, err := f.places.take(ctx, user)
 	if err != nil {
 		return is, err
 	}

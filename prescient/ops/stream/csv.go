@@ -1,4 +1,4 @@
-package api
+package stream
 
 import (
 	"encoding/csv"
@@ -11,8 +11,6 @@ import (
 	"strings"
 )
 
-func rowType[Row any]() reflect.Type { return reflect.TypeFor[Row]() }
-
 // csvLines writes rows as CSV, below a line with the names of the columns, which are those of JSON.
 type csvLines[Row any] struct {
 	*csv.Writer
@@ -21,7 +19,7 @@ type csvLines[Row any] struct {
 }
 
 func newCSVLines[Row any](to io.Writer) *csvLines[Row] {
-	return &csvLines[Row]{Writer: csv.NewWriter(to), columns: columnsOf(rowType[Row]())}
+	return &csvLines[Row]{Writer: csv.NewWriter(to), columns: columnsOf(reflect.TypeFor[Row]())}
 }
 
 // columnsOf are the fields of a row that the database has.
@@ -63,7 +61,7 @@ func (c *csvLines[Row]) write(row *Row) error {
 }
 
 // end has nothing to say of a problem: a line of it would look like a row.
-func (c *csvLines[Row]) end(*problem) error {
+func (c *csvLines[Row]) end(any) error {
 	if err := c.begin(); err != nil {
 		return err
 	}
