@@ -171,6 +171,20 @@ const (
 	ScheduleDefinitionOverlapQueue  ScheduleDefinitionOverlap = "queue"
 )
 
+// Defines values for ScheduleUpdateCatchUp.
+const (
+	ScheduleUpdateCatchUpAll  ScheduleUpdateCatchUp = "all"
+	ScheduleUpdateCatchUpOnce ScheduleUpdateCatchUp = "once"
+	ScheduleUpdateCatchUpSkip ScheduleUpdateCatchUp = "skip"
+)
+
+// Defines values for ScheduleUpdateOverlap.
+const (
+	ScheduleUpdateOverlapAllow  ScheduleUpdateOverlap = "allow"
+	ScheduleUpdateOverlapForbid ScheduleUpdateOverlap = "forbid"
+	ScheduleUpdateOverlapQueue  ScheduleUpdateOverlap = "queue"
+)
+
 // Defines values for SharedStepOnFailure.
 const (
 	SharedStepOnFailureContinue SharedStepOnFailure = "continue"
@@ -1517,11 +1531,17 @@ type Pool struct {
 
 // Preview defines model for Preview.
 type Preview struct {
+	// ClocksChange When the clocks of the zone are changed next, after from.
+	ClocksChange time.Time `json:"clocks_change,omitempty,omitzero"`
+
 	// Times Fewer than were asked for where no more are to come.
 	Times []Occurrence `json:"times"`
 
 	// TooFine Why a schedule with these is refused unless it may coalesce: two occurrences are in one slot.
 	TooFine string `json:"too_fine,omitempty,omitzero"`
+
+	// Words Each crontab in words.
+	Words []string `json:"words"`
 }
 
 // Problem defines model for Problem.
@@ -1744,6 +1764,76 @@ type ScheduleRuns struct {
 	// Waiting Runs that wait, up to 1,000, the next first.
 	Waiting []FutureJob `json:"waiting"`
 }
+
+// ScheduleUpdate defines model for ScheduleUpdate.
+type ScheduleUpdate struct {
+	// CatchUp What becomes of occurrences that were missed; once by default.
+	CatchUp ScheduleUpdateCatchUp `json:"catch_up,omitempty,omitzero"`
+
+	// CatchUpWithinMS What is later is missed, in whole seconds; by default a minute or two slots, whichever is longer.
+	CatchUpWithinMS int64 `json:"catch_up_within_ms,omitempty,omitzero"`
+
+	// Crontabs It fires whenever one of them does.
+	Crontabs []string `json:"crontabs"`
+
+	// ExpiresAfterMS How long after its time an occurrence is of use, in whole seconds; 0 for ever.
+	ExpiresAfterMS int64 `json:"expires_after_ms,omitempty,omitzero"`
+
+	// Heartbeat What is told of its runs: a name in the configuration of workers.
+	Heartbeat string `json:"heartbeat,omitempty,omitzero"`
+	ID        string `json:"id"`
+
+	// JitterMS Bounds a delay that it has of its own, in whole seconds.
+	JitterMS int64 `json:"jitter_ms,omitempty,omitzero"`
+
+	// JobExec The job_exec that it runs.
+	JobExec string `json:"job_exec,omitempty,omitzero"`
+
+	// Long Its runs are long ones; overlap, tolerance, quota and pool are for these.
+	Long bool `json:"long,omitempty,omitzero"`
+
+	// MayCoalesce Crontabs may be finer than the slots: occurrences of one slot are one.
+	MayCoalesce bool `json:"may_coalesce,omitempty,omitzero"`
+
+	// NoQuota Long runs may take as long as they do.
+	NoQuota bool `json:"no_quota,omitempty,omitzero"`
+
+	// Overlap What becomes of an occurrence of a long run that comes while the one before it is under way; forbid by default.
+	Overlap ScheduleUpdateOverlap `json:"overlap,omitempty,omitzero"`
+
+	// Owner Whom it belongs to: name/key, as in customer/42.
+	Owner string `json:"owner,omitempty,omitzero"`
+
+	// Payload What a run or an event carries, byte for byte, where that is a text; for operators.
+	Payload string `json:"payload,omitempty,omitzero"`
+
+	// PayloadBase64 The same in base64, where it is no text.
+	PayloadBase64 string `json:"payload_base64,omitempty,omitzero"`
+
+	// Pool Whose agents may have its long runs; that of the job_exec by default.
+	Pool string `json:"pool,omitempty,omitzero"`
+
+	// QuotaMS How long after its start a long run is ended, in whole seconds; by default half of the interval.
+	QuotaMS int64 `json:"quota_ms,omitempty,omitzero"`
+
+	// ToleranceMS By how much closer together than the occurrences two starts of long runs may be, in whole seconds; by default a tenth.
+	ToleranceMS int64 `json:"tolerance_ms,omitempty,omitzero"`
+
+	// Topic Where it sends an event for each occurrence.
+	Topic string `json:"topic,omitempty,omitzero"`
+
+	// Version Refuse it where the schedule has another version by now.
+	Version Uint64 `json:"version,omitempty,omitzero"`
+
+	// Zone The zone of the crontabs, such as Europe/Berlin; UTC by default.
+	Zone string `json:"zone,omitempty,omitzero"`
+}
+
+// ScheduleUpdateCatchUp What becomes of occurrences that were missed; once by default.
+type ScheduleUpdateCatchUp string
+
+// ScheduleUpdateOverlap What becomes of an occurrence of a long run that comes while the one before it is under way; forbid by default.
+type ScheduleUpdateOverlap string
 
 // SchedulesChosen defines model for SchedulesChosen.
 type SchedulesChosen struct {
@@ -2105,6 +2195,8 @@ type ChecksEndedParams struct {
 	From time.Time
 	// Before Only before this time.
 	Before time.Time
+	// Reason Only those whose error has this text in it: the last one of a pending check, that of the end of an ended one.
+	Reason string
 	// After Go on behind this cursor, which is next of the page before.
 	After string
 	// Limit How many rows the page has.
@@ -2127,6 +2219,8 @@ type ChecksExportEndedParams struct {
 	From time.Time
 	// Before Only before this time.
 	Before time.Time
+	// Reason Only those whose error has this text in it: the last one of a pending check, that of the end of an ended one.
+	Reason string
 	// After Go on behind this cursor, as that of a list.
 	After string
 	// Format JSON lines, or CSV with a line of names.
@@ -2152,6 +2246,8 @@ type ChecksExportPendingParams struct {
 	From time.Time
 	// Before Only before this time.
 	Before time.Time
+	// Reason Only those whose error has this text in it: the last one of a pending check, that of the end of an ended one.
+	Reason string
 	// After Go on behind this cursor, as that of a list.
 	After string
 	// Format JSON lines, or CSV with a line of names.
@@ -2195,6 +2291,8 @@ type ChecksPendingParams struct {
 	From time.Time
 	// Before Only before this time.
 	Before time.Time
+	// Reason Only those whose error has this text in it: the last one of a pending check, that of the end of an ended one.
+	Reason string
 	// After Go on behind this cursor, which is next of the page before.
 	After string
 	// Limit How many rows the page has.
@@ -2253,6 +2351,10 @@ type JobsGetParams struct {
 
 // JobsListParams are what JobsList is asked.
 type JobsListParams struct {
+	// Paused Only those that do not run.
+	Paused bool
+	// Search Only those with this text in the name, or in that of a step or its job_exec, in upper or lower case.
+	Search string
 	// After Go on behind this cursor, which is next of the page before.
 	After string
 	// Limit How many rows the page has.
@@ -2307,6 +2409,10 @@ type SchedulesListParams struct {
 	Owner string
 	// Troubled Only those that were disabled since they are no good.
 	Troubled bool
+	// Paused Only those that do not fire: a person paused them, or they have no more occurrences.
+	Paused bool
+	// Search Only those with this text in the id, the job_exec, the topic or the owner, in upper or lower case.
+	Search string
 	// After Go on behind this cursor, which is next of the page before.
 	After string
 	// Limit How many rows the page has.
@@ -2323,6 +2429,12 @@ type SchedulesPreviewParams struct {
 	From time.Time
 	// Count How many times.
 	Count int64
+	// MadeAt When the schedule was made: what @every counts from. From by default.
+	MadeAt time.Time
+	// ID The id of the schedule, which its jitter goes by.
+	ID string
+	// JitterMS The bound of its jitter.
+	JitterMS int64
 }
 
 // SchedulesRunsParams are what SchedulesRuns is asked.
@@ -2533,6 +2645,7 @@ func (c *Client) ChecksEnded(ctx context.Context, params ChecksEndedParams) (*Pa
 	q.add("slot", params.Slot, false)
 	q.add("from", params.From, false)
 	q.add("before", params.Before, false)
+	q.add("reason", params.Reason, false)
 	q.add("after", params.After, false)
 	q.add("limit", params.Limit, false)
 	q.add("outcome", params.Outcome, false)
@@ -2552,6 +2665,7 @@ func (c *Client) ChecksExportEnded(ctx context.Context, params ChecksExportEnded
 	q.add("slot", params.Slot, false)
 	q.add("from", params.From, false)
 	q.add("before", params.Before, false)
+	q.add("reason", params.Reason, false)
 	q.add("after", params.After, false)
 	q.add("format", params.Format, false)
 	q.add("outcome", params.Outcome, false)
@@ -2571,6 +2685,7 @@ func (c *Client) ChecksExportPending(ctx context.Context, params ChecksExportPen
 	q.add("slot", params.Slot, false)
 	q.add("from", params.From, false)
 	q.add("before", params.Before, false)
+	q.add("reason", params.Reason, false)
 	q.add("after", params.After, false)
 	q.add("format", params.Format, false)
 	return c.open(ctx, http.MethodGet, "/api/v1/checks/export_pending", q, nil, nil)
@@ -2616,6 +2731,7 @@ func (c *Client) ChecksPending(ctx context.Context, params ChecksPendingParams) 
 	q.add("slot", params.Slot, false)
 	q.add("from", params.From, false)
 	q.add("before", params.Before, false)
+	q.add("reason", params.Reason, false)
 	q.add("after", params.After, false)
 	q.add("limit", params.Limit, false)
 	return call[PageOfFutureJob](ctx, c, http.MethodGet, "/api/v1/checks/pending", q, nil, nil)
@@ -2724,11 +2840,13 @@ func (c *Client) JobsGet(ctx context.Context, params JobsGetParams) (*Job, error
 	return call[Job](ctx, c, http.MethodGet, "/api/v1/jobs/get", q, nil, nil)
 }
 
-// JobsList List jobs of steps in the order of their names.
+// JobsList List jobs of steps in the order of their names. A page of a search may be shorter than its limit.
 //
 // Role: viewer.
 func (c *Client) JobsList(ctx context.Context, params JobsListParams) (*PageOfJob, error) {
 	q := make(query)
+	q.add("paused", params.Paused, false)
+	q.add("search", params.Search, false)
 	q.add("after", params.After, false)
 	q.add("limit", params.Limit, false)
 	return call[PageOfJob](ctx, c, http.MethodGet, "/api/v1/jobs/list", q, nil, nil)
@@ -2849,13 +2967,15 @@ func (c *Client) SchedulesGet(ctx context.Context, params SchedulesGetParams) (*
 	return call[Schedule](ctx, c, http.MethodGet, "/api/v1/schedules/get", q, nil, nil)
 }
 
-// SchedulesList List schedules in the order of their ids, without their payloads.
+// SchedulesList List schedules in the order of their ids, without their payloads. A page of a search may be shorter than its limit.
 //
 // Role: viewer.
 func (c *Client) SchedulesList(ctx context.Context, params SchedulesListParams) (*PageOfSchedule, error) {
 	q := make(query)
 	q.add("owner", params.Owner, false)
 	q.add("troubled", params.Troubled, false)
+	q.add("paused", params.Paused, false)
+	q.add("search", params.Search, false)
 	q.add("after", params.After, false)
 	q.add("limit", params.Limit, false)
 	return call[PageOfSchedule](ctx, c, http.MethodGet, "/api/v1/schedules/list", q, nil, nil)
@@ -2877,6 +2997,9 @@ func (c *Client) SchedulesPreview(ctx context.Context, params SchedulesPreviewPa
 	q.add("zone", params.Zone, false)
 	q.add("from", params.From, false)
 	q.add("count", params.Count, false)
+	q.add("made_at", params.MadeAt, false)
+	q.add("id", params.ID, false)
+	q.add("jitter_ms", params.JitterMS, false)
 	return call[Preview](ctx, c, http.MethodGet, "/api/v1/schedules/preview", q, nil, nil)
 }
 
@@ -2908,7 +3031,7 @@ func (c *Client) SchedulesRuns(ctx context.Context, params SchedulesRunsParams) 
 // SchedulesUpdate Put another definition in the place of a schedule's: all of it, also its payload.
 //
 // Role: operator.
-func (c *Client) SchedulesUpdate(ctx context.Context, body ScheduleDefinition, with ...With) (*Changed, error) {
+func (c *Client) SchedulesUpdate(ctx context.Context, body ScheduleUpdate, with ...With) (*Changed, error) {
 	return call[Changed](ctx, c, http.MethodPost, "/api/v1/schedules/update", nil, body, with)
 }
 
