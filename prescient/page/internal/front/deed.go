@@ -161,9 +161,7 @@ func (f *Front) do(d Deed, t *template.Template) func(w http.ResponseWriter, r *
 		}
 		values, of := r.PostForm, r.URL.Query()
 		for _, name := range d.Of {
-			if len(of[name]) > 0 {
-				values[name] = of[name]
-			}
+			values[name] = of[name]
 		}
 		if d.Review != nil && values.Get(stepName) == "back" {
 			return f.ask(w, r, by, d, t, values, http.StatusOK, "")
