@@ -52,6 +52,8 @@ func nameOf(t reflect.Type, hint string) string {
 	switch room := path.Base(t.PkgPath()); room {
 	case "prescient", "ops", "client", "api", ".":
 		return name
+	case "definition":
+		return name + "Definition"
 	default:
 		return strings.ToUpper(room[:1]) + room[1:] + name
 	}
