@@ -70,6 +70,14 @@ func TestADeedInBulkIsPreviewedBegunAndFollowed(t *testing.T) {
 		r.look(ops.Viewer, "/bulk/run", "number", form.Get("number")).wants(t, 200, "7 checks done of 7", "done").lacks(t, "data-again", "<progress")
 		r.look(ops.Viewer, "/pending", "job_exec", "pay").wants(t, 200, "<bdi>pay</bdi>").lacks(t, "<bdi>ship</bdi>")
 
+		// The lists lead to it with their filter.
+		r.look(ops.Operator, "/pending", "job_exec", "pay").wants(t, 200, "/p/bulk/new?job_exec=pay")
+		r.look(ops.Viewer, "/pending", "job_exec", "pay").lacks(t, "/p/bulk/new")
+		r.look(ops.Operator, "/ends", "outcome", "cancelled").wants(t, 200, "/p/bulk/new?outcome=cancelled")
+		if _, form = r.look(ops.Operator, "/bulk/new", "outcome", "cancelled").filled(t); form.Get("deed") != "requeue" || form.Get("outcome") != "cancelled" {
+			t.Errorf("%v", form)
+		}
+
 		// Another one is stopped before it has done anything.
 		action, form = r.look(ops.Operator, "/bulk/new", "job_exec", "pay", "slot", "2020-01-01T00:00").filled(t)
 		set(form, "deed", "retry", "slot", "")

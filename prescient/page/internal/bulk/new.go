@@ -57,7 +57,11 @@ func (f form) asked() (bulk.Asked, error) {
 
 // askNew shows the form, filled in as the list was narrowed that one came from.
 func askNew(_ context.Context, a front.Asked) (front.Shown, error) {
-	return front.Shown{Data: filledIn(a.Query)}, nil // what cannot be read of it is said when it is sent
+	f := filledIn(a.Query) // what cannot be read of it is said when it is sent
+	if f.Deed == "" && f.Outcome != "" {
+		f.Deed = bulk.Requeue
+	}
+	return front.Shown{Data: f}, nil
 }
 
 // previewSeen is what the template of the preview gets.
