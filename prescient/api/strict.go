@@ -109,7 +109,7 @@ func (r *plainReader) value(deeper int) (any, error) {
 		}
 		seen[folded] = true
 		if slices.Contains(free, folded) {
-			object[name], err = map[string]any{}, r.Decode(new(json.RawMessage))
+			object[name], err = r.leftOut()
 		} else {
 			object[name], err = r.value(deeper - 1)
 		}
@@ -124,6 +124,18 @@ func (r *plainReader) value(deeper int) (any, error) {
 		return list, nil
 	}
 	return object, nil
+}
+
+// leftOut reads what is free: a text or a number as it is, and an empty object for all that has others in it.
+func (r *plainReader) leftOut() (value any, err error) {
+	var raw json.RawMessage
+	if err := r.Decode(&raw); err != nil {
+		return nil, err
+	}
+	if raw[0] == '{' || raw[0] == '[' {
+		return map[string]any{}, nil
+	}
+	return value, json.Unmarshal(raw, &value)
 }
 
 // fold is a name as those see it who heed no case.
