@@ -61,7 +61,7 @@ func TestASchedulesLife(t *testing.T) {
 		}
 		digest.Crontabs = []string{"0 13 * * *"}
 		for _, want := range []bool{true, false} {
-			did, err := ops.UpdateSchedule.Do(t.Context(), o, by, digest)
+			did, err := ops.UpdateSchedule.Do(t.Context(), o, by, ops.ScheduleUpdate{ScheduleDefinition: digest})
 			if err != nil || did.Changed != want {
 				t.Errorf("%+v, %v", did, err)
 			}
@@ -128,7 +128,7 @@ func TestASchedulesDefinitionIsRefusedWhereItIsNoGood(t *testing.T) {
 			}
 		}
 		for _, err := range []error{
-			second(ops.UpdateSchedule.Do(t.Context(), r.Ops, by, good)), second(ops.PauseSchedule.Do(t.Context(), r.Ops, by, ops.ScheduleAsked{ID: "a"})),
+			second(ops.UpdateSchedule.Do(t.Context(), r.Ops, by, ops.ScheduleUpdate{ScheduleDefinition: good})), second(ops.PauseSchedule.Do(t.Context(), r.Ops, by, ops.ScheduleAsked{ID: "a"})),
 			second(ops.RunSchedule.Do(t.Context(), r.Ops, by, ops.ScheduleAsked{ID: "a"})), second(ops.ListScheduleRuns.Do(t.Context(), r.Ops, by, ops.ScheduleRunsAsked{ScheduleAsked: ops.ScheduleAsked{ID: "a"}})),
 		} {
 			if !errors.Is(err, schedule.ErrNotFound) {
@@ -226,7 +226,7 @@ func TestAJobsLife(t *testing.T) {
 		if !paused.Changed || !resumed.Changed || began.Run != fmt.Sprintf("nightly-m%d", rig.At("10:00").Unix()) {
 			t.Errorf("%+v, %+v, %+v", paused, began, resumed)
 		}
-		list, err := ops.ListJobs.Do(t.Context(), o, viewer, ops.Paging{Limit: 1})
+		list, err := ops.ListJobs.Do(t.Context(), o, viewer, ops.JobsAsked{Paging: ops.Paging{Limit: 1}})
 		r.Must(err)
 		shared, err := ops.ListSteps.Do(t.Context(), o, viewer, ops.Paging{Limit: 1})
 		r.Must(err)

@@ -2,24 +2,43 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/steps"
 )
 
+// JobsAsked narrows a list of jobs. What is not given does not narrow it.
+type JobsAsked struct {
+	Paused bool   `query:"paused" doc:"Only those that do not run."`
+	Search string `query:"search" maxLength:"200" doc:"Only those with this text in the name, or in that of a step or its job_exec, in upper or lower case."`
+	Paging
+}
+
+// has says whether a job is one of those that are searched for.
+func (a JobsAsked) has(j steps.Stored) bool {
+	if a.Paused && j.Schedule.Enabled {
+		return false
+	}
+	return a.Search == "" || hasText(a.Search, j.Name) || slices.ContainsFunc(j.Steps, func(s steps.Step) bool { return hasText(a.Search, s.Name, s.JobExec) })
+}
+
 // ListJobs lists jobs.
-var ListJobs = query("jobs.list", Viewer, "List jobs of steps in the order of their names.", func(ctx context.Context, q asked, in Paging) (Page[Job], error) {
-	if err := in.behindName(); err != nil {
+var ListJobs = query("jobs.list", Viewer, "List jobs of steps in the order of their names. A page of a search may be shorter than its limit.", func(ctx context.Context, q asked, in JobsAsked) (Page[Job], error) {
+	if err := errors.Join(in.behindName(), prescient.ValidText("search", in.Search, 200)); err != nil {
 		return Page[Job]{}, err
 	}
-	found, err := q.jobs.List(ctx, q.db, in.After, in.Limit+1)
+	found, next, err := searched(ctx, in.Paging, in.Search != "" || in.Paused, in.has, func(j steps.Stored) string { return j.Name }, func(after string, limit int) ([]steps.Stored, error) {
+		return q.jobs.List(ctx, q.db, after, limit)
+	})
 	if err != nil {
 		return Page[Job]{}, err
 	}
 	rows, err := q.jobsWithNext(ctx, found...)
-	return page(rows, in.Limit, err)
+	return Page[Job]{Rows: rows, Next: next}, err
 })
 
 // jobsWithNext are jobs as the caller may see them, with what their timers wait for.

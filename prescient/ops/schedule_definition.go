@@ -89,6 +89,20 @@ func (d ScheduleDefinition) schedule() (s schedule.Schedule, err error) {
 	return s, err
 }
 
+// Validate returns the error with which it would be refused in the place of another, which may be the zero one; it wraps prescient.ErrInvalid. Whether
+// crontabs are finer than slots PreviewSchedule says.
+func (d ScheduleDefinition) Validate(old ScheduleDefinition) error {
+	s, err := d.schedule()
+	if err != nil {
+		return err
+	}
+	was, err := old.schedule()
+	if err != nil {
+		return err
+	}
+	return s.ValidateFrom(was)
+}
+
 // definitionOf is the definition of a schedule.
 func definitionOf(s schedule.Schedule) ScheduleDefinition {
 	d := ScheduleDefinition{ID: s.ID, Timing: timingOf(s), JobExec: s.JobExec, Topic: s.Topic, Long: s.Long}
