@@ -40,12 +40,6 @@ type Options struct {
 	Now func() time.Time
 }
 
-const (
-	usualConcurrent = 16
-	// answerWithin is how long all of an answer may take.
-	answerWithin = 2 * time.Minute
-)
-
 // Front serves views and deeds.
 type Front struct {
 	*look.Site
