@@ -10,21 +10,31 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/longrun"
+	"prescient/prescient/ops/definition"
 	"prescient/prescient/schedule"
-	"prescient/prescient/schedule/timeline"
 )
 
 // SchedulesAsked narrows a list of schedules. What is not given does not narrow it.
 type SchedulesAsked struct {
 	Owner    string `query:"owner" doc:"Only those of this owner: name/key, as in customer/42."`
 	Troubled bool   `query:"troubled" doc:"Only those that were disabled since they are no good."`
+	Paused   bool   `query:"paused" doc:"Only those that do not fire: a person paused them, or they have no more occurrences."`
+	Search   string `query:"search" maxLength:"200" doc:"Only those with this text in the id, the job_exec, the topic or the owner, in upper or lower case."`
 	Paging
 }
 
+// has says whether a schedule is one of those that are searched for.
+func (a SchedulesAsked) has(s schedule.Stored) bool {
+	if a.Paused && s.Enabled {
+		return false
+	}
+	return a.Search == "" || hasText(a.Search, s.ID, s.JobExec, s.Topic, s.Owner.String())
+}
+
 // ListSchedules lists schedules.
-var ListSchedules = query("schedules.list", Viewer, "List schedules in the order of their ids, without their payloads.", func(ctx context.Context, q asked, in SchedulesAsked) (Page[Schedule], error) {
-	f := schedule.Filter{Troubled: in.Troubled, After: in.After, Limit: in.Limit + 1}
-	err := prescient.ValidText("cursor", in.After, 1000)
+var ListSchedules = query("schedules.list", Viewer, "List schedules in the order of their ids, without their payloads. A page of a search may be shorter than its limit.", func(ctx context.Context, q asked, in SchedulesAsked) (Page[Schedule], error) {
+	f := schedule.Filter{Troubled: in.Troubled}
+	err := errors.Join(prescient.ValidText("cursor", in.After, 1000), prescient.ValidText("search", in.Search, 200))
 	if err != nil {
 		return Page[Schedule]{}, err
 	}
@@ -33,12 +43,15 @@ var ListSchedules = query("schedules.list", Viewer, "List schedules in the order
 			return Page[Schedule]{}, err
 		}
 	}
-	found, err := q.schedules.List(ctx, q.db, f)
+	found, next, err := searched(ctx, in.Paging, in.Search != "" || in.Paused, in.has, func(s schedule.Stored) string { return s.ID }, func(after string, limit int) ([]schedule.Stored, error) {
+		f.After, f.Limit = after, limit
+		return q.schedules.List(ctx, q.db, f)
+	})
 	if err != nil {
 		return Page[Schedule]{}, err
 	}
 	rows, err := q.withNext(ctx, found...)
-	return page(rows, in.Limit, err)
+	return Page[Schedule]{Rows: rows, Next: next}, err
 })
 
 // withNext are schedules with what their timers wait for.
@@ -91,8 +104,8 @@ type Created struct {
 }
 
 // CreateSchedule adds a schedule.
-var CreateSchedule = deed("schedules.create", Operator, "Add a schedule, which fires from now on.", func(ctx context.Context, d doing, in ScheduleDefinition) (Created, error) {
-	s, err := in.schedule()
+var CreateSchedule = deed("schedules.create", Operator, "Add a schedule, which fires from now on.", func(ctx context.Context, d doing, in definition.Schedule) (Created, error) {
+	s, err := in.Defined()
 	if err != nil {
 		return Created{}, err
 	}
@@ -105,13 +118,19 @@ type Changed struct {
 	Changed bool `json:"changed" doc:"False where all was so already."`
 }
 
+// ScheduleUpdate is another definition of a schedule.
+type ScheduleUpdate struct {
+	definition.Schedule
+	Version uint64 `json:"version,string" required:"false" doc:"Refuse it where the schedule has another version by now."`
+}
+
 // UpdateSchedule puts another definition in the place of a schedule's.
-var UpdateSchedule = deed("schedules.update", Operator, "Put another definition in the place of a schedule's: all of it, also its payload.", func(ctx context.Context, d doing, in ScheduleDefinition) (Changed, error) {
-	s, err := in.schedule()
+var UpdateSchedule = deed("schedules.update", Operator, "Put another definition in the place of a schedule's: all of it, also its payload.", func(ctx context.Context, d doing, in ScheduleUpdate) (Changed, error) {
+	s, err := in.Defined()
 	if err != nil {
 		return Changed{}, err
 	}
-	changed, err := d.schedules.Update(ctx, d.tx, s)
+	changed, err := d.schedules.UpdateFrom(ctx, d.tx, s, in.Version)
 	return Changed{changed}, err
 })
 
@@ -220,50 +239,32 @@ var ListScheduleRuns = query("schedules.runs", Viewer, "List the runs of a sched
 
 func isTimer(row prescient.FutureJob) bool { return row.JobExec == schedule.TimerExec }
 
-// PreviewAsked is what is to be looked at before it is created.
-type PreviewAsked struct {
-	Crontabs []string  `query:"crontab,explode" required:"true" minItems:"1" maxItems:"200" doc:"A crontab; more by giving it again."`
-	Zone     string    `query:"zone" default:"UTC" doc:"The zone of the crontabs, such as Europe/Berlin."`
-	From     time.Time `query:"from" doc:"After this time; now by default."`
-	Count    int       `query:"count" default:"10" minimum:"1" maximum:"1000" doc:"How many times."`
+// Switch is whether something that is defined fires, and when.
+type Switch struct {
+	Enabled        bool       `json:"enabled" doc:"It fires."`
+	DisabledAt     *time.Time `json:"disabled_at,omitempty" doc:"When it was disabled, where no person did that."`
+	DisabledReason string     `json:"disabled_reason,omitempty"`
+	Next           *time.Time `json:"next,omitempty" doc:"What its timer waits for."`
+	LastStartedAt  *time.Time `json:"last_started_at,omitempty" doc:"When a long run of it started last."`
+	PassedOver     int64      `json:"passed_over,string" doc:"How often its timer passed over occurrences."`
 }
 
-// Occurrence is a time at which something fires.
-type Occurrence struct {
-	At    time.Time `json:"at"`
-	Local string    `json:"local" doc:"The same as the clock shows it in the zone, with its offset."`
+func switchOf(s schedule.Stored, next time.Time) Switch {
+	return Switch{s.Enabled, timeOrNil(s.DisabledAt), s.DisabledReason, timeOrNil(next), timeOrNil(s.LastStartedAt), s.PassedOver}
 }
 
-// Preview is when crontabs fire.
-type Preview struct {
-	Times   []Occurrence `json:"times" doc:"Fewer than were asked for where no more are to come."`
-	TooFine string       `json:"too_fine,omitempty" doc:"Why a schedule with these is refused unless it may coalesce: two occurrences are in one slot."`
+// Schedule is a schedule that is there.
+type Schedule struct {
+	definition.Schedule
+	Version uint64 `json:"version,string" doc:"Rises with every change; 0 is that of one that plain SQL inserted, until its timer was called."`
+	Switch
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// PreviewSchedule says when crontabs fire.
-var PreviewSchedule = query("schedules.preview", Viewer, "Say when crontabs fire next.", func(ctx context.Context, q asked, in PreviewAsked) (out Preview, err error) {
-	from := in.From
-	if from.IsZero() {
-		if from, err = q.client.Now(ctx, q.db); err != nil {
-			return out, err
-		}
-	}
-	line, err := timeline.Parse(in.Crontabs, in.Zone, from)
-	if err != nil {
-		return out, err
-	}
-	out.Times = []Occurrence{}
-	for at := range line.After(from) {
-		if ctx.Err() != nil {
-			return out, context.Cause(ctx)
-		}
-		out.Times = append(out.Times, Occurrence{at.UTC(), at.In(line.Zone()).Format(time.RFC3339Nano)})
-		if len(out.Times) == in.Count {
-			break
-		}
-	}
-	if err := line.TooFine(q.tables.Grid, from, 0); errors.Is(err, prescient.ErrInvalid) {
-		out.TooFine = err.Error()
-	}
-	return out, nil
-})
+// Cursor is the place of the schedule in a list.
+func (s Schedule) Cursor() string { return s.ID }
+
+func scheduleOf(s schedule.Stored, next time.Time) Schedule {
+	return Schedule{definition.OfSchedule(s.Schedule), s.Version, switchOf(s, next), s.CreatedAt, s.UpdatedAt}
+}

@@ -9,12 +9,14 @@ import (
 
 	"prescient/prescient/ops"
 	"prescient/prescient/page/internal/agents"
+	"prescient/prescient/page/internal/bulk"
 	"prescient/prescient/page/internal/changes"
 	"prescient/prescient/page/internal/check"
 	"prescient/prescient/page/internal/events"
 	"prescient/prescient/page/internal/execs"
 	"prescient/prescient/page/internal/front"
 	"prescient/prescient/page/internal/health"
+	"prescient/prescient/page/internal/recurring"
 	"prescient/prescient/page/internal/slot"
 )
 
@@ -56,6 +58,8 @@ func groups() []front.Group {
 	return []front.Group{
 		slot.Group(),
 		check.Group(),
+		bulk.Group(),
+		recurring.Group(),
 		execs.Group(),
 		agents.Group(),
 		events.Group(),

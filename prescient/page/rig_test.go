@@ -110,15 +110,7 @@ func (r *testRig) sends(role ops.Role, address string, form map[string]string) r
 	for name, value := range form {
 		values.Set(name, value)
 	}
-	req := httptest.NewRequestWithContext(r.T.Context(), http.MethodPost, address, strings.NewReader(values.Encode()))
-	req.Header.Set("User", string(role))
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("Sec-Fetch-Site", "same-origin")
-	got := send(r.handler, req)
-	if got.Code != http.StatusSeeOther {
-		checkPage(r.T, address, got.Body)
-	}
-	return got
+	return r.fills(role, address, values)
 }
 
 // wants fails where a reply has another state or not all of these texts.

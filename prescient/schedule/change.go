@@ -38,10 +38,15 @@ func (s *Schedules) lock(ctx context.Context, db prescient.DB, id string) (Store
 //
 // Errors: ErrNotFound, and those of Create.
 func (s *Schedules) Update(ctx context.Context, db prescient.DB, schedule Schedule) (changed bool, err error) {
+	return s.UpdateFrom(ctx, db, schedule, 0)
+}
+
+// UpdateFrom is Update of a version: it is refused as ErrStale where the schedule has another by now; 0 is for whichever there is.
+func (s *Schedules) UpdateFrom(ctx context.Context, db prescient.DB, schedule Schedule, version uint64) (changed bool, err error) {
 	if err := errors.Join(schedule.validate(), s.mine(schedule)); err != nil {
 		return false, err
 	}
-	before, after, err := s.Edit(ctx, db, schedule.ID, func(one *Schedule) error {
+	before, after, err := s.edit(ctx, db, schedule.ID, version, func(one *Schedule) error {
 		*one = schedule
 		return nil
 	})
@@ -51,10 +56,17 @@ func (s *Schedules) Update(ctx context.Context, db prescient.DB, schedule Schedu
 // Edit is Update by what edit makes of the definition that is stored: what it leaves alone stays, whatever others change meanwhile.
 // It returns the definitions before and after. The ID cannot be changed. Errors: ErrNotFound, those of edit, and those of Create.
 func (s *Schedules) Edit(ctx context.Context, db prescient.DB, id string, edit func(schedule *Schedule) error) (before, after Schedule, err error) {
+	return s.edit(ctx, db, id, 0, edit)
+}
+
+func (s *Schedules) edit(ctx context.Context, db prescient.DB, id string, version uint64, edit func(schedule *Schedule) error) (before, after Schedule, err error) {
 	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
 		old, err := s.lock(ctx, db, id)
 		if err != nil {
 			return err
+		}
+		if version != 0 && old.Version != version {
+			return fmt.Errorf("%w: schedule %q has version %d by now, not %d", ErrStale, id, old.Version, version)
 		}
 		before, after = old.Schedule, old.Schedule
 		after.Crontabs = slices.Clone(before.Crontabs)
@@ -64,7 +76,7 @@ func (s *Schedules) Edit(ctx context.Context, db prescient.DB, id string, edit f
 		if after.ID != id {
 			return fmt.Errorf("%w: the id of schedule %q cannot be changed to %q", prescient.ErrInvalid, id, after.ID)
 		}
-		if err := errors.Join(after.validate(), after.validSeen(before), s.mine(after)); err != nil {
+		if err := errors.Join(after.ValidateFrom(before), s.mine(after)); err != nil {
 			return err
 		}
 		if after = after.withDefaults(); old.same(after) {

@@ -116,8 +116,11 @@ var topicPattern = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
 
 // Validate returns an error that wraps prescient.ErrInvalid and names what is wrong, and what is allowed; a prescient.FieldError in it
 // names the field. Whether the crontabs are finer than slots is for Create to say, which knows the slots.
-func (s Schedule) Validate() error {
-	return errors.Join(s.validate(), s.validSeen(Schedule{}))
+func (s Schedule) Validate() error { return s.ValidateFrom(Schedule{}) }
+
+// ValidateFrom is Validate for what is to be put in the place of another definition.
+func (s Schedule) ValidateFrom(old Schedule) error {
+	return errors.Join(s.validate(), s.validSeen(old))
 }
 
 // validSeen refuses new names that cannot be seen: those that another definition of it has already may stay.

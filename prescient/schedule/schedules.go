@@ -19,6 +19,9 @@ var ErrExists = errors.New("another schedule has this id")
 // ErrNotFound is returned where there is no schedule of an id; nothing was written.
 var ErrNotFound = errors.New("no such schedule")
 
+// ErrStale is returned by UpdateFrom where somebody has changed the schedule since it was read.
+var ErrStale = errors.New("the schedule was changed meanwhile")
+
 // ErrOfJob is returned for the schedule of a job of steps, which is changed with its job alone.
 var ErrOfJob = errors.New("the schedule belongs to a job")
 

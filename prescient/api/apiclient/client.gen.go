@@ -185,6 +185,20 @@ const (
 	ScheduleDefinitionOverlapQueue  ScheduleDefinitionOverlap = "queue"
 )
 
+// Defines values for ScheduleUpdateCatchUp.
+const (
+	ScheduleUpdateCatchUpAll  ScheduleUpdateCatchUp = "all"
+	ScheduleUpdateCatchUpOnce ScheduleUpdateCatchUp = "once"
+	ScheduleUpdateCatchUpSkip ScheduleUpdateCatchUp = "skip"
+)
+
+// Defines values for ScheduleUpdateOverlap.
+const (
+	ScheduleUpdateOverlapAllow  ScheduleUpdateOverlap = "allow"
+	ScheduleUpdateOverlapForbid ScheduleUpdateOverlap = "forbid"
+	ScheduleUpdateOverlapQueue  ScheduleUpdateOverlap = "queue"
+)
+
 // Defines values for SharedStepOnFailure.
 const (
 	SharedStepOnFailureContinue SharedStepOnFailure = "continue"
@@ -1607,11 +1621,17 @@ type Pool struct {
 
 // Preview defines model for Preview.
 type Preview struct {
+	// ClocksChange When the clocks of the zone are changed next, after from.
+	ClocksChange time.Time `json:"clocks_change,omitempty,omitzero"`
+
 	// Times Fewer than were asked for where no more are to come.
 	Times []Occurrence `json:"times"`
 
 	// TooFine Why a schedule with these is refused unless it may coalesce: two occurrences are in one slot.
 	TooFine string `json:"too_fine,omitempty,omitzero"`
+
+	// Words Each crontab in words.
+	Words []string `json:"words"`
 }
 
 // Problem defines model for Problem.
@@ -1835,6 +1855,76 @@ type ScheduleRuns struct {
 	Waiting []FutureJob `json:"waiting"`
 }
 
+// ScheduleUpdate defines model for ScheduleUpdate.
+type ScheduleUpdate struct {
+	// CatchUp What becomes of occurrences that were missed; once by default.
+	CatchUp ScheduleUpdateCatchUp `json:"catch_up,omitempty,omitzero"`
+
+	// CatchUpWithinMS What is later is missed, in whole seconds; by default a minute or two slots, whichever is longer.
+	CatchUpWithinMS int64 `json:"catch_up_within_ms,omitempty,omitzero"`
+
+	// Crontabs It fires whenever one of them does.
+	Crontabs []string `json:"crontabs"`
+
+	// ExpiresAfterMS How long after its time an occurrence is of use, in whole seconds; 0 for ever.
+	ExpiresAfterMS int64 `json:"expires_after_ms,omitempty,omitzero"`
+
+	// Heartbeat What is told of its runs: a name in the configuration of workers.
+	Heartbeat string `json:"heartbeat,omitempty,omitzero"`
+	ID        string `json:"id"`
+
+	// JitterMS Bounds a delay that it has of its own, in whole seconds.
+	JitterMS int64 `json:"jitter_ms,omitempty,omitzero"`
+
+	// JobExec The job_exec that it runs.
+	JobExec string `json:"job_exec,omitempty,omitzero"`
+
+	// Long Its runs are long ones; overlap, tolerance, quota and pool are for these.
+	Long bool `json:"long,omitempty,omitzero"`
+
+	// MayCoalesce Crontabs may be finer than the slots: occurrences of one slot are one.
+	MayCoalesce bool `json:"may_coalesce,omitempty,omitzero"`
+
+	// NoQuota Long runs may take as long as they do.
+	NoQuota bool `json:"no_quota,omitempty,omitzero"`
+
+	// Overlap What becomes of an occurrence of a long run that comes while the one before it is under way; forbid by default.
+	Overlap ScheduleUpdateOverlap `json:"overlap,omitempty,omitzero"`
+
+	// Owner Whom it belongs to: name/key, as in customer/42.
+	Owner string `json:"owner,omitempty,omitzero"`
+
+	// Payload What a run or an event carries, byte for byte, where that is a text; for operators.
+	Payload string `json:"payload,omitempty,omitzero"`
+
+	// PayloadBase64 The same in base64, where it is no text.
+	PayloadBase64 string `json:"payload_base64,omitempty,omitzero"`
+
+	// Pool Whose agents may have its long runs; that of the job_exec by default.
+	Pool string `json:"pool,omitempty,omitzero"`
+
+	// QuotaMS How long after its start a long run is ended, in whole seconds; by default half of the interval.
+	QuotaMS int64 `json:"quota_ms,omitempty,omitzero"`
+
+	// ToleranceMS By how much closer together than the occurrences two starts of long runs may be, in whole seconds; by default a tenth.
+	ToleranceMS int64 `json:"tolerance_ms,omitempty,omitzero"`
+
+	// Topic Where it sends an event for each occurrence.
+	Topic string `json:"topic,omitempty,omitzero"`
+
+	// Version Refuse it where the schedule has another version by now.
+	Version Uint64 `json:"version,omitempty,omitzero"`
+
+	// Zone The zone of the crontabs, such as Europe/Berlin; UTC by default.
+	Zone string `json:"zone,omitempty,omitzero"`
+}
+
+// ScheduleUpdateCatchUp What becomes of occurrences that were missed; once by default.
+type ScheduleUpdateCatchUp string
+
+// ScheduleUpdateOverlap What becomes of an occurrence of a long run that comes while the one before it is under way; forbid by default.
+type ScheduleUpdateOverlap string
+
 // SchedulesChosen defines model for SchedulesChosen.
 type SchedulesChosen struct {
 	// Ids Their ids. One that is not there is no error.
@@ -1890,6 +1980,32 @@ type SlotLoad struct {
 // SlotLoadState defines model for SlotLoad.State.
 type SlotLoadState string
 
+// StatsDay defines model for StatsDay.
+type StatsDay struct {
+	AtOnce   int64            `json:"at_once"`
+	Calls    int64            `json:"calls"`
+	Ends     map[string]int64 `json:"ends"`
+	Errors   int64            `json:"errors"`
+	JobExec  string           `json:"job_exec"`
+	Lateness StatsQuantiles   `json:"lateness"`
+	Later    int64            `json:"later"`
+	Never    int64            `json:"never"`
+	NotYet   int64            `json:"not_yet"`
+	Repeats  []StatsRepeats   `json:"repeats"`
+	Run      StatsQuantiles   `json:"run"`
+	Start    time.Time        `json:"start"`
+	Unknown  int64            `json:"unknown"`
+	Waited   int64            `json:"waited"`
+}
+
+// StatsDaysReport defines model for StatsDaysReport.
+type StatsDaysReport struct {
+	Before time.Time  `json:"before"`
+	Cut    bool       `json:"cut"`
+	Days   []StatsDay `json:"days"`
+	From   time.Time  `json:"from"`
+}
+
 // StatsExec defines model for StatsExec.
 type StatsExec struct {
 	Calls      int64            `json:"calls"`
@@ -1922,6 +2038,12 @@ type StatsQuantiles struct {
 	P50Ms     int64 `json:"p50_ms"`
 	P95Ms     int64 `json:"p95_ms"`
 	P99Ms     int64 `json:"p99_ms"`
+}
+
+// StatsRepeats defines model for StatsRepeats.
+type StatsRepeats struct {
+	Ends  int64 `json:"ends"`
+	Times int64 `json:"times"`
 }
 
 // StatsReport defines model for StatsReport.
@@ -2236,6 +2358,8 @@ type ChecksEndedParams struct {
 	From time.Time
 	// Before Only before this time.
 	Before time.Time
+	// Reason Only those whose error has this text in it: the last one of a pending check, that of the end of an ended one.
+	Reason string
 	// After Go on behind this cursor, which is next of the page before.
 	After string
 	// Limit How many rows the page has.
@@ -2258,6 +2382,8 @@ type ChecksExportEndedParams struct {
 	From time.Time
 	// Before Only before this time.
 	Before time.Time
+	// Reason Only those whose error has this text in it: the last one of a pending check, that of the end of an ended one.
+	Reason string
 	// After Go on behind this cursor, as that of a list.
 	After string
 	// Format JSON lines, or CSV with a line of names.
@@ -2283,6 +2409,8 @@ type ChecksExportPendingParams struct {
 	From time.Time
 	// Before Only before this time.
 	Before time.Time
+	// Reason Only those whose error has this text in it: the last one of a pending check, that of the end of an ended one.
+	Reason string
 	// After Go on behind this cursor, as that of a list.
 	After string
 	// Format JSON lines, or CSV with a line of names.
@@ -2308,7 +2436,7 @@ type ChecksLifeParams struct {
 	Entity string
 	// Before Only what ended or was done before this time.
 	Before time.Time
-	// Limit How many rows each list has at most.
+	// Limit How many rows each list has at most; a list ends early where its payloads come to 4 MB.
 	Limit int64
 }
 
@@ -2326,6 +2454,8 @@ type ChecksPendingParams struct {
 	From time.Time
 	// Before Only before this time.
 	Before time.Time
+	// Reason Only those whose error has this text in it: the last one of a pending check, that of the end of an ended one.
+	Reason string
 	// After Go on behind this cursor, which is next of the page before.
 	After string
 	// Limit How many rows the page has.
@@ -2384,6 +2514,10 @@ type JobsGetParams struct {
 
 // JobsListParams are what JobsList is asked.
 type JobsListParams struct {
+	// Paused Only those that do not run.
+	Paused bool
+	// Search Only those with this text in the name, or in that of a step or its job_exec, in upper or lower case.
+	Search string
 	// After Go on behind this cursor, which is next of the page before.
 	After string
 	// Limit How many rows the page has.
@@ -2438,6 +2572,10 @@ type SchedulesListParams struct {
 	Owner string
 	// Troubled Only those that were disabled since they are no good.
 	Troubled bool
+	// Paused Only those that do not fire: a person paused them, or they have no more occurrences.
+	Paused bool
+	// Search Only those with this text in the id, the job_exec, the topic or the owner, in upper or lower case.
+	Search string
 	// After Go on behind this cursor, which is next of the page before.
 	After string
 	// Limit How many rows the page has.
@@ -2454,6 +2592,12 @@ type SchedulesPreviewParams struct {
 	From time.Time
 	// Count How many times.
 	Count int64
+	// MadeAt When the schedule was made: what @every counts from. From by default.
+	MadeAt time.Time
+	// ID The id of the schedule, which its jitter goes by.
+	ID string
+	// JitterMS The bound of its jitter.
+	JitterMS int64
 }
 
 // SchedulesRunsParams are what SchedulesRuns is asked.
@@ -2490,6 +2634,16 @@ type SlotsLoadParams struct {
 	After string
 	// Limit How many rows the page has.
 	Limit int64
+}
+
+// StatsDaysParams are what StatsDays is asked.
+type StatsDaysParams struct {
+	// From Days from this one on, a week before the end by default, five weeks of one job_exec.
+	From time.Time
+	// Before Days before this time, the day it is by default.
+	Before time.Time
+	// JobExec Only this job_exec: up to 93 days then, and else 14.
+	JobExec string
 }
 
 // StatsExecsParams are what StatsExecs is asked.
@@ -2669,7 +2823,7 @@ func (c *Client) ChecksCancel(ctx context.Context, body Cancelling, with ...With
 	return call[Counted](ctx, c, http.MethodPost, "/api/v1/checks/cancel", nil, body, with)
 }
 
-// ChecksEnded List checks that have ended, the latest first.
+// ChecksEnded List checks that have ended, the latest first. A page ends early where its payloads come to 4 MB.
 //
 // Role: viewer.
 func (c *Client) ChecksEnded(ctx context.Context, params ChecksEndedParams) (*PageOfEnded, error) {
@@ -2680,6 +2834,7 @@ func (c *Client) ChecksEnded(ctx context.Context, params ChecksEndedParams) (*Pa
 	q.add("slot", params.Slot, false)
 	q.add("from", params.From, false)
 	q.add("before", params.Before, false)
+	q.add("reason", params.Reason, false)
 	q.add("after", params.After, false)
 	q.add("limit", params.Limit, false)
 	q.add("outcome", params.Outcome, false)
@@ -2699,6 +2854,7 @@ func (c *Client) ChecksExportEnded(ctx context.Context, params ChecksExportEnded
 	q.add("slot", params.Slot, false)
 	q.add("from", params.From, false)
 	q.add("before", params.Before, false)
+	q.add("reason", params.Reason, false)
 	q.add("after", params.After, false)
 	q.add("format", params.Format, false)
 	q.add("outcome", params.Outcome, false)
@@ -2718,6 +2874,7 @@ func (c *Client) ChecksExportPending(ctx context.Context, params ChecksExportPen
 	q.add("slot", params.Slot, false)
 	q.add("from", params.From, false)
 	q.add("before", params.Before, false)
+	q.add("reason", params.Reason, false)
 	q.add("after", params.After, false)
 	q.add("format", params.Format, false)
 	return c.open(ctx, http.MethodGet, "/api/v1/checks/export_pending", q, nil, nil)
@@ -2752,7 +2909,7 @@ func (c *Client) ChecksLife(ctx context.Context, params ChecksLifeParams) (*Life
 	return call[Life](ctx, c, http.MethodGet, "/api/v1/checks/life", q, nil, nil)
 }
 
-// ChecksPending List pending checks, in the order in which they come due.
+// ChecksPending List pending checks, in the order in which they come due. A page ends early where its payloads come to 4 MB.
 //
 // Role: viewer.
 func (c *Client) ChecksPending(ctx context.Context, params ChecksPendingParams) (*PageOfFutureJob, error) {
@@ -2763,6 +2920,7 @@ func (c *Client) ChecksPending(ctx context.Context, params ChecksPendingParams) 
 	q.add("slot", params.Slot, false)
 	q.add("from", params.From, false)
 	q.add("before", params.Before, false)
+	q.add("reason", params.Reason, false)
 	q.add("after", params.After, false)
 	q.add("limit", params.Limit, false)
 	return call[PageOfFutureJob](ctx, c, http.MethodGet, "/api/v1/checks/pending", q, nil, nil)
@@ -2871,11 +3029,13 @@ func (c *Client) JobsGet(ctx context.Context, params JobsGetParams) (*Job, error
 	return call[Job](ctx, c, http.MethodGet, "/api/v1/jobs/get", q, nil, nil)
 }
 
-// JobsList List jobs of steps in the order of their names.
+// JobsList List jobs of steps in the order of their names. A page of a search may be shorter than its limit.
 //
 // Role: viewer.
 func (c *Client) JobsList(ctx context.Context, params JobsListParams) (*PageOfJob, error) {
 	q := make(query)
+	q.add("paused", params.Paused, false)
+	q.add("search", params.Search, false)
 	q.add("after", params.After, false)
 	q.add("limit", params.Limit, false)
 	return call[PageOfJob](ctx, c, http.MethodGet, "/api/v1/jobs/list", q, nil, nil)
@@ -2996,13 +3156,15 @@ func (c *Client) SchedulesGet(ctx context.Context, params SchedulesGetParams) (*
 	return call[Schedule](ctx, c, http.MethodGet, "/api/v1/schedules/get", q, nil, nil)
 }
 
-// SchedulesList List schedules in the order of their ids, without their payloads.
+// SchedulesList List schedules in the order of their ids, without their payloads. A page of a search may be shorter than its limit.
 //
 // Role: viewer.
 func (c *Client) SchedulesList(ctx context.Context, params SchedulesListParams) (*PageOfSchedule, error) {
 	q := make(query)
 	q.add("owner", params.Owner, false)
 	q.add("troubled", params.Troubled, false)
+	q.add("paused", params.Paused, false)
+	q.add("search", params.Search, false)
 	q.add("after", params.After, false)
 	q.add("limit", params.Limit, false)
 	return call[PageOfSchedule](ctx, c, http.MethodGet, "/api/v1/schedules/list", q, nil, nil)
@@ -3024,6 +3186,9 @@ func (c *Client) SchedulesPreview(ctx context.Context, params SchedulesPreviewPa
 	q.add("zone", params.Zone, false)
 	q.add("from", params.From, false)
 	q.add("count", params.Count, false)
+	q.add("made_at", params.MadeAt, false)
+	q.add("id", params.ID, false)
+	q.add("jitter_ms", params.JitterMS, false)
 	return call[Preview](ctx, c, http.MethodGet, "/api/v1/schedules/preview", q, nil, nil)
 }
 
@@ -3055,7 +3220,7 @@ func (c *Client) SchedulesRuns(ctx context.Context, params SchedulesRunsParams) 
 // SchedulesUpdate Put another definition in the place of a schedule's: all of it, also its payload.
 //
 // Role: operator.
-func (c *Client) SchedulesUpdate(ctx context.Context, body ScheduleDefinition, with ...With) (*Changed, error) {
+func (c *Client) SchedulesUpdate(ctx context.Context, body ScheduleUpdate, with ...With) (*Changed, error) {
 	return call[Changed](ctx, c, http.MethodPost, "/api/v1/schedules/update", nil, body, with)
 }
 
@@ -3089,6 +3254,17 @@ func (c *Client) SlotsLoad(ctx context.Context, params SlotsLoadParams) (*PageOf
 	q.add("after", params.After, false)
 	q.add("limit", params.Limit, false)
 	return call[PageOfSlotLoad](ctx, c, http.MethodGet, "/api/v1/slots/load", q, nil, nil)
+}
+
+// StatsDays Tell what became of the checks of whole days by job_exec: ends, how often what they wait for had not happened by then, and how long calls took.
+//
+// Role: viewer. The answer may be 2s old: it is shared by all who ask the same with the same role.
+func (c *Client) StatsDays(ctx context.Context, params StatsDaysParams) (*StatsDaysReport, error) {
+	q := make(query)
+	q.add("from", params.From, false)
+	q.add("before", params.Before, false)
+	q.add("job_exec", params.JobExec, false)
+	return call[StatsDaysReport](ctx, c, http.MethodGet, "/api/v1/stats/days", q, nil, nil)
 }
 
 // StatsExecs Tell what became of the checks of a time by job_exec, those with most errors first.

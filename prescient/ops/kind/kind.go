@@ -53,6 +53,7 @@ var told = []struct {
 	{schedule.ErrExists, "ErrExists", http.StatusConflict},
 	{steps.ErrExists, "ErrExists", http.StatusConflict},
 	{schedule.ErrOfJob, "ErrOfJob", http.StatusConflict},
+	{schedule.ErrStale, "ErrStale", http.StatusConflict},
 	{steps.ErrStale, "ErrStale", http.StatusConflict},
 	{steps.ErrInUse, "ErrInUse", http.StatusConflict},
 	{stats.ErrBusy, "ErrBusy", http.StatusConflict},

@@ -49,7 +49,7 @@ func numbers(texts []string) (chosen []uint64, err error) {
 
 // askChosen looks for the events to which something is to be done.
 func askChosen(ctx context.Context, a front.Asked) (front.Shown, error) {
-	chosen, err := numbers(a.All(numberName))
+	chosen, err := numbers(a.Texts(numberName))
 	if err != nil {
 		return front.Shown{}, err
 	}
@@ -78,10 +78,10 @@ func among(chosen []uint64, page ops.Page[ops.EventSetAside]) chosenSeen {
 
 // chosenOf is what the operations are asked.
 func chosenOf(d front.Doing) (ops.EventsChosen, error) {
-	if _, err := numbers(d.All(numberName)); err != nil {
+	if _, err := numbers(d.Texts(numberName)); err != nil {
 		return ops.EventsChosen{}, err
 	}
-	return ops.EventsChosen{Numbers: d.All(numberName)}, nil
+	return ops.EventsChosen{Numbers: d.Texts(numberName)}, nil
 }
 
 func resend(ctx context.Context, d front.Doing) (front.Done, error) {

@@ -28,10 +28,24 @@ type Deed struct {
 	Template string
 	// Ask looks for what will happen.
 	Ask func(ctx context.Context, a Asked) (Shown, error)
+	// Review has what was filled in shown once more before it is done; nil for a deed that its first page says all of.
+	Review *Review
 	// Do does it, and says where to go then.
 	Do func(ctx context.Context, d Doing) (Done, error)
 	// Said says what was done, to how many.
 	Said func(count int) string
+}
+
+// Review is a page between the form of a deed and what it does.
+type Review struct {
+	// Next is the button that leads to it.
+	Next string
+	// Fields are the values of the form that it takes over, beside those of its address. The template may have others.
+	Fields []string
+	// Template is the name of the template that gets what Look returns.
+	Template string
+	// Look says what was filled in comes to. It gets no idempotency key: what it keeps is not the deed.
+	Look func(ctx context.Context, d Doing) (Shown, error)
 }
 
 // Doing is what a deed works with: its caller has name, role, reason and idempotency key.
@@ -53,6 +67,7 @@ type Done struct {
 // The names of values that all deeds have, and of those that say what was done.
 const (
 	keyName, reasonName = "_key", "_reason"
+	stepName            = "_step" // of a deed with a review: seen once that was, back for the form again
 	didName, countName  = "_did", "_count"
 )
 
@@ -63,8 +78,14 @@ const longestForm = 2 << 20
 type confirmation struct {
 	Action, Button, Key, Reason, Place, Problem string
 	Query                                       []string // names and values in turn
-	Inner                                       template.HTML
+	// Next is the button to the review of a deed that has one; Reviewed says that this is it, and Hidden are the values of the form then.
+	Next     string
+	Reviewed bool
+	Hidden   []hidden
+	Inner    template.HTML
 }
+
+type hidden struct{ Name, Value string }
 
 // confirm serves the page that asks whether a deed is to be done.
 func (f *Front) confirm(d Deed, t *template.Template) func(w http.ResponseWriter, r *http.Request, by User) error {
@@ -88,7 +109,16 @@ func (f *Front) ask(w http.ResponseWriter, r *http.Request, by User, d Deed, t *
 	if err != nil {
 		return err
 	}
-	c := confirmation{Action: d.Path, Button: d.Button, Key: values.Get(keyName), Reason: values.Get(reasonName), Place: f.o.Place, Problem: problem}
+	return f.fill(w, by, d, t, values, status, shown, confirmation{Problem: problem})
+}
+
+// fill writes the page of a deed around what it shows.
+func (f *Front) fill(w http.ResponseWriter, by User, d Deed, t *template.Template, values url.Values, status int, shown Shown, c confirmation) error {
+	name := d.Template
+	if c.Reviewed {
+		name = d.Review.Template
+	}
+	c.Action, c.Button, c.Key, c.Reason, c.Place = d.Path, d.Button, values.Get(keyName), values.Get(reasonName), f.o.Place
 	if c.Key == "" {
 		c.Key = rand.Text()
 	}
@@ -97,7 +127,18 @@ func (f *Front) ask(w http.ResponseWriter, r *http.Request, by User, d Deed, t *
 			c.Query = append(c.Query, name, value)
 		}
 	}
-	if c.Inner, err = look.Body(t, d.Template, shown.Data); err != nil {
+	switch {
+	case c.Reviewed:
+		for _, name := range d.Review.Fields {
+			for _, value := range values[name] {
+				c.Hidden = append(c.Hidden, hidden{name, value})
+			}
+		}
+	case d.Review != nil:
+		c.Next = d.Review.Next
+	}
+	var err error
+	if c.Inner, err = look.Body(t, name, shown.Data); err != nil {
 		return err
 	}
 	body, err := look.Body(f.common, "confirm", c)
@@ -122,16 +163,17 @@ func (f *Front) do(d Deed, t *template.Template) func(w http.ResponseWriter, r *
 		for _, name := range d.Of {
 			values[name] = of[name]
 		}
-		leave, err := f.places.take(r.Context(), by.Name)
-		if err != nil {
+		if d.Review != nil && values.Get(stepName) == "back" {
+			return f.ask(w, r, by, d, t, values, http.StatusOK, "")
+		}
+		doing := Doing{Ops: f.ops, Query: NewQuery(values),
+			By: ops.Caller{Name: by.Name, Role: by.Role, Host: f.Address(r), Reason: values.Get(reasonName), Key: values.Get(keyName)}}
+		if err := (ops.Info{ID: d.Title, Role: d.Role}).Allow(doing.By); err != nil {
 			return err
 		}
-		q := NewQuery(values)
-		done, err := d.Do(r.Context(), Doing{Ops: f.ops, Query: q,
-			By: ops.Caller{Name: by.Name, Role: by.Role, Host: f.Address(r), Reason: values.Get(reasonName), Key: values.Get(keyName)}})
-		leave()
+		review := d.Review != nil && values.Get(stepName) != "seen"
+		shown, done, err := f.step(r.Context(), d, doing, review)
 		f.away.note(err)
-		f.shared.forget()
 		if err != nil {
 			is := kindOf(err)
 			if is.Status >= http.StatusInternalServerError || is.Status == http.StatusForbidden || is.Status == http.StatusNotFound {
@@ -139,10 +181,30 @@ func (f *Front) do(d Deed, t *template.Template) func(w http.ResponseWriter, r *
 			}
 			return f.ask(w, r, by, d, t, values, is.Status, is.Detail)
 		}
+		if review {
+			return f.fill(w, by, d, t, values, http.StatusOK, shown, confirmation{Reviewed: true})
+		}
 		query := append(append([]string{}, done.Query...), didName, d.Path, countName, strconv.Itoa(done.Count))
 		http.Redirect(w, r, f.Path(done.Path, query...), http.StatusSeeOther)
 		return nil
 	}
+}
+
+// step does a deed, or looks what it comes to.
+func (f *Front) step(ctx context.Context, d Deed, doing Doing, review bool) (shown Shown, done Done, err error) {
+	leave, err := f.places.take(ctx, doing.By.Name)
+	if err != nil {
+		return shown, done, err
+	}
+	defer leave()
+	if review {
+		doing.By.Key = ""
+		shown, err = d.Review.Look(ctx, doing)
+		return shown, done, err
+	}
+	defer f.shared.forget()
+	done, err = d.Do(ctx, doing)
+	return shown, done, err
 }
 
 // said is what a deed said that led to this page. Others may make such an address; it says nothing but what deeds say.

@@ -24,8 +24,15 @@ func (q *Query) Err() error { return q.err }
 // Text is a value as it is; empty where it is not given.
 func (q *Query) Text(name string) string { return q.values.Get(name) }
 
-// All are the values of a name that is given several times.
-func (q *Query) All(name string) []string { return q.values[name] }
+// Texts are all that a value is given as, but empty ones.
+func (q *Query) Texts(name string) (all []string) {
+	for _, one := range q.values[name] {
+		if one != "" {
+			all = append(all, one)
+		}
+	}
+	return all
+}
 
 // Has says whether a value is given that is not empty.
 func (q *Query) Has(name string) bool { return q.values.Get(name) != "" }
@@ -58,6 +65,19 @@ func (q *Query) Int(name string, usual, least, most int) int {
 	if err != nil || n < least || n > most {
 		q.wrong(fmt.Errorf("%w: %s %.40q: a number from %d to %d is allowed", prescient.ErrInvalid, name, text, least, most))
 		return usual
+	}
+	return n
+}
+
+// Number is the number of a version or the like; 0 where it is not given.
+func (q *Query) Number(name string) uint64 {
+	text := q.values.Get(name)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil {
+		q.wrong(fmt.Errorf("%w: %s %.40q: a number is allowed", prescient.ErrInvalid, name, text))
 	}
 	return n
 }

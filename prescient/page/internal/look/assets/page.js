@@ -1,4 +1,4 @@
-// What the pages do by script. Everything works without it: it refreshes what has data-refresh, pauses that, and shows times in the viewer's zone.
+// What the pages do by script. Everything works without it: it refreshes what has data-refresh, previews forms, pauses that, and shows times in the viewer's zone.
 "use strict";
 
 (() => {
@@ -39,7 +39,7 @@
     timer = 0;
     if (!paused && !document.hidden && wait > 0) { timer = setTimeout(refresh, Math.min(Math.max(wait, 1000), 3600000)); }
   };
-  const busy = (part) => part.contains(document.activeElement) && document.activeElement.matches("input, select, textarea");
+  const busy = (part) => part.querySelector("input[type=checkbox]:checked") || (part.contains(document.activeElement) && document.activeElement.matches("input, select, textarea"));
   const take = (text) => {
     const fresh = new DOMParser().parseFromString(policy.createHTML(text), "text/html");
     const main = fresh.getElementById("main");
@@ -102,6 +102,27 @@
     });
   }
   document.addEventListener("visibilitychange", () => { if (document.hidden) { plan(0); } else { plan(1); } });
+  // Previews: what a form comes to is shown while it is filled in. The values of some of its fields go to a view, of which the part of the same id is taken.
+  for (const part of document.querySelectorAll("[data-preview][id]")) {
+    const fields = part.dataset.previewOf.split(" ").map(byID).filter((one) => one);
+    let wait = 0;
+    let round = 0;
+    const preview = async () => {
+      const mine = ++round;
+      const query = new URLSearchParams();
+      for (const one of fields) { if (one.type !== "checkbox" || one.checked) { query.set(one.name, one.value); } }
+      try {
+        const got = await fetch(`${part.dataset.preview}?${query}`, { credentials: "same-origin", headers: { "Prescient-Refresh": "1" }, redirect: "error" });
+        const now = got.ok ? new DOMParser().parseFromString(policy.createHTML(await got.text()), "text/html").getElementById(part.id) : null;
+        if (!now || mine !== round) { return; }
+        part.replaceChildren(...document.importNode(now, true).childNodes);
+        showTimes(part);
+      } catch { /* it is shown before it is done, too */ }
+    };
+    for (const one of fields) { one.addEventListener("input", () => { clearTimeout(wait); wait = setTimeout(preview, 400); }); }
+    if (fields.some((one) => one.value && one.tagName === "TEXTAREA")) { preview(); }
+  }
+
   if (byID("tools")) { byID("tools").hidden = false; }
   showButtons();
   showTimes(document);

@@ -1,0 +1,179 @@
+package recurring
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"prescient/prescient/ops/definition"
+)
+
+// field is a part of a definition, for people.
+type field struct {
+	Name, Text string
+	// Help says what it is for, where that is not plain.
+	Help string
+}
+
+// help says what the fields of a timing are for: where they are shown, and where they are set.
+var help = map[string]string{
+	"Crontabs":        "It fires whenever one of them does: minute, hour, day of the month, month and day of the week; @daily and the like, @every 1h30m, @at 2026-01-01T00:00:00Z.",
+	"Zone":            "The zone whose clocks the crontabs go by, as in Europe/Berlin.",
+	"Catch-up":        "What becomes of occurrences that were missed, as nobody worked at their time: once fires the earliest of them and passes over the rest, skip fires none, all fires each, up to 1,000.",
+	"Catch-up window": "How late an occurrence may be and still fire as usual. What is later was missed. By default a minute or two slots, whichever is longer.",
+	"Of use for":      "How long after its time an occurrence is of use: a run that was not called by then ends as expired, and an event is not sent. For ever by default.",
+	"Jitter":          "It fires later than its crontabs say by a delay of its own, which is less than this: so not all fire at midnight that are asked for then.",
+	"May coalesce":    "Crontabs may be finer than the slots: occurrences of one slot are one then.",
+	"Long runs":       "Its runs may outlive their slots, and keep apart. Overlap, tolerance, quota and pool are for these.",
+	"Overlap":         "What becomes of an occurrence that comes while the run before it is under way: forbid ends it as overlapped, queue has it wait, allow lets both run.",
+	"Tolerance":       "By how much closer together than the occurrences two starts may be: a run that would start sooner ends as too_soon. A tenth of the interval by default.",
+	"Quota":           "How long after its start a run is ended, as quota, which is no error. Half of the interval by default.",
+	"Pool":            "Whose agents may have its long runs; that of the job_exec by default.",
+	"Heartbeat":       "What is told as its runs begin and end: a name for which the configuration of workers has a URL.",
+	"Owner":           "Whom it belongs to, as in customer/42: all that an owner has can be deleted at once.",
+	"Runs":            "The job_exec that is called for each occurrence.",
+	"Sends events to": "The topic to which an event is sent for each occurrence.",
+	"Payload":         "What a run or an event carries, byte for byte.",
+}
+
+func fieldOf(name, text string) field { return field{name, text, help[name]} }
+
+// timingFields are those of a timing; what is empty stands for the default.
+func timingFields(t definition.Timing, long bool) []field {
+	or := func(text, usual string) string {
+		if text == "" {
+			return usual
+		}
+		return text
+	}
+	all := []field{fieldOf("Crontabs", strings.Join(t.Crontabs, "\n")), fieldOf("Zone", or(t.Zone, "UTC")), fieldOf("Catch-up", or(t.CatchUp, "once")),
+		fieldOf("Catch-up window", or(span(t.CatchUpWithinMS), "by default")), fieldOf("Of use for", or(span(t.ExpiresAfterMS), "ever")), fieldOf("Jitter", or(span(t.JitterMS), "none")),
+		fieldOf("May coalesce", yes(t.MayCoalesce))}
+	if long {
+		quota := or(span(t.QuotaMS), "by default")
+		if t.NoQuota {
+			quota = "none: a run takes as long as it does"
+		}
+		all = append(all, fieldOf("Overlap", or(t.Overlap, "forbid")), fieldOf("Tolerance", or(span(t.ToleranceMS), "by default")), fieldOf("Quota", quota), fieldOf("Pool", or(t.Pool, "by default")))
+	}
+	return append(all, fieldOf("Heartbeat", or(t.Heartbeat, "none")))
+}
+
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
+}
+
+// scheduleFields are those of a schedule. Payload says what it carries; hidden from those who may not see it.
+func scheduleFields(d definition.Schedule, operator bool) (all []field) {
+	if d.Topic != "" {
+		all = append(all, fieldOf("Sends events to", d.Topic))
+	}
+	if d.JobExec != "" {
+		all = append(all, fieldOf("Runs", d.JobExec))
+	}
+	all = append(all, fieldOf("Long runs", yes(d.Long)))
+	all = append(all, timingFields(d.Timing, d.Long)...)
+	if d.Owner != "" {
+		all = append(all, fieldOf("Owner", d.Owner))
+	}
+	if operator {
+		all = append(all, fieldOf("Payload", payloadText(d)))
+	}
+	return all
+}
+
+// payloadSeen is how much of a payload stands among fields.
+const payloadSeen = 2000
+
+func payloadText(d definition.Schedule) string {
+	text := "none"
+	switch {
+	case d.PayloadBase64 != "":
+		text = "base64 " + d.PayloadBase64
+	case d.Payload != nil && *d.Payload == "":
+		text = "an empty text"
+	case d.Payload != nil:
+		text = *d.Payload
+	}
+	return begin(text)
+}
+
+// begin is a text, or its begin with what tells it from others.
+func begin(text string) string {
+	if len(text) <= payloadSeen {
+		return text
+	}
+	return fmt.Sprintf("%s… (%d bytes, SHA-256 %x)", strings.ToValidUTF8(text[:payloadSeen], ""), len(text), sha256.Sum256([]byte(text)))
+}
+
+// jobFields are those of a job.
+func jobFields(d definition.Job) []field {
+	all := timingFields(d.Timing, true)
+	var order []string
+	for _, s := range d.Steps {
+		order = append(order, s.Name)
+	}
+	all = append(all, fieldOf("Steps, in order", strings.Join(order, "\n")))
+	for _, s := range d.Steps {
+		all = append(all, fieldOf("Step "+s.Name, stepText(s)))
+	}
+	return all
+}
+
+// stepText says a step in a line.
+func stepText(s definition.Step) string {
+	if s.Shared {
+		return "the shared step of this name"
+	}
+	text := "runs " + s.JobExec
+	if s.TimeoutMS > 0 {
+		text += ", for " + span(s.TimeoutMS) + " at most"
+	}
+	if s.Retries > 0 {
+		text += fmt.Sprintf(", %d retries", s.Retries)
+		if s.RetryWaitMS > 0 {
+			text += " after " + span(s.RetryWaitMS)
+		}
+	}
+	if s.OnFailure == "continue" {
+		text += ", goes on where it has failed"
+	}
+	if len(s.Arguments) > 0 {
+		var flat any
+		if json.Unmarshal(s.Arguments, &flat) == nil {
+			if short, err := json.Marshal(flat); err == nil {
+				return text + ", with " + begin(string(short))
+			}
+		}
+		return text + ", with " + begin(string(s.Arguments))
+	}
+	return text
+}
+
+// change is a field before and after; empty where it is not there.
+type change struct{ Name, Before, After string }
+
+// changes are the fields that are not the same.
+func changes(before, after []field) (all []change) {
+	was := make(map[string]string)
+	for _, f := range before {
+		was[f.Name] = f.Text
+	}
+	is := make(map[string]bool)
+	for _, f := range after {
+		is[f.Name] = true
+		if was[f.Name] != f.Text {
+			all = append(all, change{f.Name, was[f.Name], f.Text})
+		}
+	}
+	for _, f := range before {
+		if !is[f.Name] {
+			all = append(all, change{f.Name, f.Text, ""})
+		}
+	}
+	return all
+}

@@ -1,0 +1,58 @@
+package recurring
+
+import (
+	"context"
+
+	"prescient/prescient/ops"
+	"prescient/prescient/page/internal/front"
+)
+
+// runsShown is how many runs of a schedule stand on a page.
+const runsShown = 50
+
+// oneSeen is what the template gets.
+type oneSeen struct {
+	ops.Clock
+	Is       ops.Schedule
+	Job      string
+	Fields   []field
+	Ahead    ahead
+	Runs     ops.ScheduleRuns
+	Waiting  int // how many wait, of which some are shown
+	NextRuns []string
+	Versions []version
+	NextOnes []string // the query of the next versions
+	Operator bool
+}
+
+func showSchedule(ctx context.Context, a front.Asked) (front.Shown, error) {
+	is := oneSeen{Operator: a.Operator()}
+	var err error
+	if is.Clock, err = ops.GetClock.Do(ctx, a.Ops, a.By, struct{}{}); err != nil {
+		return front.Shown{}, err
+	}
+	asked := ops.ScheduleAsked{ID: a.Text("id")}
+	if is.Is, err = ops.GetSchedule.Do(ctx, a.Ops, a.By, asked); err != nil {
+		return front.Shown{}, err
+	}
+	is.Job, is.Fields = jobOf(is.Is), scheduleFields(is.Is.Schedule, is.Operator)
+	if is.Ahead, err = aheadOf(ctx, a, is.Is.Timing, is.Is.ID, is.Is.CreatedAt); err != nil {
+		return front.Shown{}, err
+	}
+	if is.Runs, err = ops.ListScheduleRuns.Do(ctx, a.Ops, bare(a.By), ops.ScheduleRunsAsked{ScheduleAsked: asked, Paging: ops.Paging{After: a.Text("after"), Limit: runsShown}}); err != nil {
+		return front.Shown{}, err
+	}
+	is.Waiting = len(is.Runs.Waiting)
+	is.Runs.Waiting, is.Runs.Long = is.Runs.Waiting[:min(is.Waiting, runsShown)], is.Runs.Long[:min(len(is.Runs.Long), runsShown)]
+	if is.Runs.Ended.Next != "" {
+		is.NextRuns = a.With("after", is.Runs.Ended.Next)
+	}
+	var next string
+	if is.Versions, next, err = versionsOf(ctx, a, is.Is.ID, is.Is.Version, a.Text("versions")); err != nil {
+		return front.Shown{}, err
+	}
+	if next != "" {
+		is.NextOnes = a.With("versions", next)
+	}
+	return front.Shown{Title: "Schedule " + is.Is.ID, Data: is, Again: front.UntilSlot(is.Now, is.Resolution())}, nil
+}
