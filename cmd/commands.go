@@ -46,7 +46,7 @@ func addCommands(root *cobra.Command, prog *program.Program, version string) {
 		job.Command(prog), job.Runs(prog))
 	add(groupEvents, "Events:",
 		event.Command(prog), serve.Forward(prog))
-	overHTTP := []*cobra.Command{web.Token(prog)}
+	overHTTP := []*cobra.Command{web.Token(prog), web.User(prog)}
 	if prog.Serve != nil {
 		overHTTP = append([]*cobra.Command{web.Serve(prog)}, overHTTP...)
 	}

@@ -12,7 +12,6 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/prescient"
 	"prescient/prescient/bulk"
 	"prescient/sql/migrate"
 )
@@ -65,9 +64,6 @@ func cancel(cmd *cobra.Command, prog *program.Program, entity string, execs []st
 	e, err := parseEntity(entity)
 	if err != nil {
 		return err
-	}
-	if e.Name == prescient.ScheduleEntity {
-		return exit.Usage(fmt.Errorf("--entity %s: the entity %s is reserved for schedules, which are deleted by their own commands", e, e.Name))
 	}
 	return prog.Connect(cmd, func(s *program.Session) error {
 		cancelled, err := s.Client.Cancel(cmd.Context(), s.DB, e, execs...)

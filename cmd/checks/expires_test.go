@@ -50,6 +50,6 @@ func TestACheckIsInsertedWithAnExpiryAndShown(t *testing.T) {
 			r.Errorf("%+v", ends)
 		}
 		r.Execute("history", "--outcome", "late").Wants(r.T, cmd.ExitUsage, "expired, superseded, missed, too_soon, overlapped, quota are allowed")
-		r.Execute("cancel", "--entity", "schedule/nightly").Wants(r.T, cmd.ExitUsage, "reserved for schedules", "their own commands")
+		r.Execute("cancel", "--entity", "schedule/nightly").Wants(r.T, cmd.ExitUsage, "kept for schedules", "commands and functions of their own")
 	})
 }

@@ -87,6 +87,7 @@ type manyReport struct {
 	Sample  []bulk.Sample `json:"sample,omitempty"`
 	Done    uint64        `json:"done"`
 	LeftOut uint64        `json:"left_out"`
+	Refused uint64        `json:"refused"`
 	Stopped bool          `json:"stopped"`
 	Error   string        `json:"error,omitempty"`
 }
@@ -136,8 +137,13 @@ func doMany(cmd *cobra.Command, prog *program.Program, s *program.Session, asked
 	if lost != nil {
 		return s.Explain(errors.Join(err, lost))
 	}
-	report.Done, report.LeftOut, report.Stopped, report.Error = run.Done, run.LeftOut, run.StoppedAt != nil, run.Error
+	report.Done, report.LeftOut, report.Refused, report.Stopped, report.Error = run.Done, run.LeftOut, run.Refused, run.StoppedAt != nil, run.Error
 	said := output.Answer(cmd.OutOrStdout(), prog.JSON, report, "%s %d of %s%d that matched", did, run.Done, about, preview.Count)
+	if run.Refused > 0 {
+		beside := output.To(cmd.ErrOrStderr())
+		beside.Say("%d were refused: they are pending already, may not be moved so far, or are as no check may be", run.Refused)
+		said = errors.Join(said, beside.Err())
+	}
 	switch {
 	case err != nil || said != nil:
 		return s.Explain(errors.Join(err, said))

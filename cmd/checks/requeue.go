@@ -1,9 +1,9 @@
 package checks
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,19 +14,20 @@ import (
 	"prescient/cmd/internal/program"
 	"prescient/cmd/internal/words"
 	"prescient/prescient"
+	"prescient/prescient/bulk"
 	"prescient/prescient/client"
 )
 
-// requeueFlags are the flags of requeue.
+// requeueFlags are the flags of requeue; those of many that say from when are its since.
 type requeueFlags struct {
-	entity, exec, since, before string
-	outcome                     prescient.Outcome
-	when
-	limit               int
-	allOutcomes, dryRun bool
+	entity      string
+	outcome     prescient.Outcome
+	many        manyFlags
+	when        when
+	allOutcomes bool
 }
 
-// requeueReport is the last line of requeue --json.
+// requeueReport is the last line of requeue --json, of one entity.
 type requeueReport struct {
 	Requeued   int  `json:"requeued"`
 	Kept       int  `json:"kept"`
@@ -40,82 +41,111 @@ type requeueReport struct {
 func Requeue(prog *program.Program) *cobra.Command {
 	var f requeueFlags
 	cmd := &cobra.Command{
-		Use:   "requeue [--entity NAME/KEY] [--exec NAME] (--outcome OUTCOME | --all-outcomes) --since TIME",
+		Use:   "requeue (--entity NAME/KEY (--outcome OUTCOME | --all-outcomes) | --outcome OUTCOME --since TIME [--exec NAME] [--entity NAME] (--yes | --dry-run))",
 		Short: "Make checks that ended pending again",
 		Long: `Makes checks that ended pending again: with their payload, all counts at zero, due at --at, after --in, or at the
 next slot. History keeps their ends. What is pending already stays as it is; of a check that ended several times only
-the last end counts, whatever the flags say. The latest ends come first, --limit of them at most.
+the last end counts, whatever the flags say.
 
-It wants an outcome, since most checks that ended are done, or were cancelled. --all-outcomes takes those too.
+Of one entity it prints what it did with each end: requeued, kept, superseded or refused; with --json a line each, and a
+line with the counts. --all-outcomes takes also what is done or was cancelled.
 
-It prints what it did with each end: requeued, kept, superseded or refused; with --json a line each, and a line with the counts.`,
+Without the key of an entity it takes all that ended so before it began, as 'cancel' takes all that is pending.`,
 		Example: fmt.Sprintf(`  %[1]s requeue --exec order-unshipped --outcome failed --since now-2h --dry-run
   %[1]s requeue --entity order/42 --all-outcomes --in 10m`, prog.Name),
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := arguments.NotEmpty(cmd, "entity", "exec", "outcome", "since", "before", "at", "in"); err != nil {
+			if err := arguments.NotEmpty(cmd, "entity", "exec", "outcome", "since", "before", "error", "at", "in"); err != nil {
 				return err
+			}
+			if err := f.check(); err != nil {
+				return err
+			}
+			if f.many.are(f.entity) {
+				return requeueMany(cmd, prog, f)
 			}
 			return requeue(cmd, prog, f)
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.entity, "entity", "", "only of this entity (order/42), or of this kind (order)")
-	flags.StringVar(&f.exec, "exec", "", "only of this job_exec")
+	flags.StringVar(&f.many.exec, "exec", "", "only of this job_exec")
 	arguments.Parsed(flags, &f.outcome, "outcome", "", prescient.ParseOutcome, "only with this outcome, such as failed or timed_out")
-	flags.BoolVar(&f.allOutcomes, "all-outcomes", false, "with every outcome, done and cancelled included")
-	arguments.Time(flags, &f.since, "since", "only what ended at this time or later: 2026-03-01 13:00 (UTC), now-2h; wanted unless one entity is given")
-	arguments.Time(flags, &f.before, "before", "only what ended before this time")
-	flags.StringVar(&f.at, "at", "", "when to check: 2026-03-01 13:00 (UTC), now+1h")
-	flags.StringVar(&f.in, "in", "", "how long from now to check, such as 10m")
-	arguments.Number(flags, &f.limit, "limit", 1000, 1, client.MaxPage, fmt.Sprintf("how many to requeue at most: 1 to %d", client.MaxPage))
-	flags.BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
+	flags.BoolVar(&f.allOutcomes, "all-outcomes", false, "with every outcome, done and cancelled included; of one entity")
+	arguments.Time(flags, &f.many.from, "since", "only what ended at this time or later: 2026-03-01 13:00 (UTC), now-2h; wanted unless one entity is given")
+	arguments.Time(flags, &f.many.before, "before", "only what ended before this time")
+	flags.StringVar(&f.many.reason, "error", "", "only where the error has this text in it")
+	f.when.addFlags(cmd)
+	flags.BoolVar(&f.many.dryRun, "dry-run", false, "only say what would be done")
+	flags.BoolVar(&f.many.yes, "yes", false, "yes, all that match")
 	return program.Reasoned(cmd)
 }
 
 // check reads the flags as far as it can without the database.
-func (f *requeueFlags) check() (client.ListFilter, error) {
-	list := listFlags{entity: f.entity, exec: f.exec, outcome: f.outcome, limit: 1, search: client.DefaultSearch}
-	filter, err := list.check()
-	if err != nil {
-		return filter, err
-	}
+func (f *requeueFlags) check() error {
+	many := f.many.are(f.entity)
 	switch {
 	case f.outcome == "" && !f.allOutcomes:
-		return filter, exit.Usage(errors.New("give --outcome, such as --outcome failed; --all-outcomes takes done and cancelled ones too"))
+		return exit.Usage(errors.New("give --outcome, such as --outcome failed; of one entity --all-outcomes takes done and cancelled ones too"))
 	case f.outcome != "" && f.allOutcomes:
-		return filter, exit.Usage(errors.New("give either --outcome or --all-outcomes"))
-	case f.allOutcomes && f.entity+f.exec == "":
-		return filter, exit.Usage(errors.New("--all-outcomes: give --entity or --exec too"))
-	case !strings.Contains(f.entity, "/") && f.since == "":
-		return filter, exit.Usage(errors.New("give --since, such as --since now-2h"))
+		return exit.Usage(errors.New("give either --outcome or --all-outcomes"))
+	case many && f.allOutcomes:
+		return exit.Usage(errors.New("--all-outcomes is for one entity; give --outcome"))
+	case many && f.many.from == "":
+		return exit.Usage(errors.New("give --since, such as --since now-2h"))
+	case many && f.many.yes == f.many.dryRun:
+		return exit.Usage(errors.New("these flags are for all that match: give --dry-run to see how many those are, or --yes"))
+	case !many && (f.many.yes || f.many.reason != ""):
+		return exit.Usage(fmt.Errorf("--entity %s is one entity: --error and --yes are for all that match", words.Clip(f.entity, 80)))
+	case f.when != (when{}):
+		return f.when.check()
 	}
-	if f.at+f.in != "" {
-		return filter, f.when.check()
+	return nil
+}
+
+// times are since when and before when checks ended, and when they are to be due again; nil for at once.
+func (f *requeueFlags) times(ctx context.Context, s *program.Session) (since, before time.Time, due *time.Time, err error) {
+	if since, before, err = s.Period(ctx, "since", f.many.from, "before", f.many.before); err != nil || f.when == (when{}) {
+		return since, before, nil, err
 	}
-	return filter, nil
+	at, err := dueOf(ctx, s, f.when)
+	return since, before, &at, err
+}
+
+func requeueMany(cmd *cobra.Command, prog *program.Program, f requeueFlags) error {
+	return prog.ConnectWithExecs(cmd, func(s *program.Session) error {
+		since, before, due, err := f.times(cmd.Context(), s)
+		if err != nil {
+			return err
+		}
+		asked := bulk.Asked{Deed: bulk.Requeue, DueAt: due, Filter: bulk.Filter{JobExec: f.many.exec, EntityName: f.entity, Outcome: f.outcome, Reason: f.many.reason, From: &since}}
+		if !before.IsZero() {
+			asked.Filter.Before = &before
+		}
+		return doMany(cmd, prog, s, asked, f.many.dryRun, "requeued")
+	})
 }
 
 func requeue(cmd *cobra.Command, prog *program.Program, f requeueFlags) error {
-	filter, err := f.check()
+	e, err := parseEntity(f.entity)
 	if err != nil {
 		return err
 	}
 	return prog.ConnectWithExecs(cmd, func(s *program.Session) error {
-		if filter.From, filter.Before, err = s.Period(cmd.Context(), "since", f.since, "before", f.before); err != nil {
+		since, before, due, err := f.times(cmd.Context(), s)
+		if err != nil {
 			return err
 		}
-		options := client.RequeueOptions{Filter: filter, AllOutcomes: f.allOutcomes, Limit: f.limit, DryRun: f.dryRun}
-		if f.at+f.in != "" {
-			if options.DueAt, err = dueOf(cmd.Context(), s, f.when); err != nil {
-				return err
-			}
+		options := client.RequeueOptions{Filter: client.ListFilter{Entity: e, JobExec: f.many.exec, Outcome: f.outcome, From: since, Before: before},
+			AllOutcomes: f.allOutcomes, Limit: client.MaxPage, DryRun: f.many.dryRun}
+		if due != nil {
+			options.DueAt = *due
 		}
 		did, err := s.Client.Requeue(cmd.Context(), s.DB, options)
 		if err != nil && len(did.Jobs) == 0 { // counts of nothing would read as an answer
 			return s.Explain(err)
 		}
-		return errors.Join(printRequeued(cmd, prog, did, f.dryRun), s.Explain(err))
+		return errors.Join(printRequeued(cmd, prog, did, f.many.dryRun), s.Explain(err))
 	})
 }
 

@@ -17,6 +17,40 @@ func TestRequeue(t *testing.T) {
 		}
 		r.OK("insert", "--entity", "order/2", "--exec", "unshipped", "--in", "5h")
 		args := []string{"requeue", "--exec", "unshipped", "--outcome", "cancelled", "--since", "now-1h", "--in", "1h"}
+		if out := r.OK(append(args, "--dry-run")...); !strings.Contains(out, "2 match; nothing was changed") || !strings.Contains(out, "order/2") {
+			r.Error(out)
+		}
+		if n := len(r.Jobs()); n != 1 {
+			r.Errorf("a dry run made %d pending", n)
+		}
+		got := r.Execute(append(args, "--yes")...)
+		got.Wants(r.T, cmd.ExitOK, "1 were refused: they are pending already")
+		if !strings.Contains(got.Out, "requeued 1 of 2 that matched") {
+			r.Error(got.Out)
+		}
+		if out := r.OK("requeue", "--outcome", "cancelled", "--since", "now-1h", "--yes", "--json"); !strings.Contains(out, `"done":0,"left_out":0,"refused":2,"stopped":false`) {
+			r.Error(out)
+		}
+		if out := r.OK("bulk", "list"); strings.Count(out, "requeue") != 2 {
+			r.Error(out)
+		}
+		rows := r.Jobs("--entity", "order/1")
+		if len(rows) != 1 || !rows[0].NextCheckAt.Equal(rig.At("11:15")) || !strings.Contains(string(rows[0].Payload), "lines") {
+			r.Errorf("%+v", rows)
+		}
+	})
+}
+
+// Of one entity it says what becomes of each end.
+func TestRequeueOfOneEntity(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		r.Begin()
+		for _, exec := range []string{"unshipped", "unpaid"} {
+			r.OK("insert", "--entity", "order/1", "--exec", exec, "--in", "3h")
+		}
+		r.OK("cancel", "--entity", "order/1")
+		r.OK("insert", "--entity", "order/1", "--exec", "unpaid", "--in", "5h")
+		args := []string{"requeue", "--entity", "order/1", "--all-outcomes", "--in", "1h"}
 		if out := r.OK(append(args, "--dry-run")...); !strings.Contains(out, "would have requeued 1; 1 are pending already and were kept") || !strings.Contains(out, "\nwould requeue ") || strings.Contains(out, "\nrequeued ") {
 			r.Error(out)
 		}
@@ -27,30 +61,8 @@ func TestRequeue(t *testing.T) {
 		if !strings.Contains(out, `"did":"kept"`) || !strings.HasSuffix(out, `{"requeued":1,"kept":1,"superseded":0,"refused":0,"more":false,"dry_run":false}`+"\n") {
 			r.Error(out)
 		}
-		rows := r.Jobs("--entity", "order/1")
-		if len(rows) != 1 || !rows[0].NextCheckAt.Equal(rig.At("11:15")) || !strings.Contains(string(rows[0].Payload), "lines") {
+		if rows := r.Jobs("--exec", "unshipped"); len(rows) != 1 || !rows[0].NextCheckAt.Equal(rig.At("11:15")) {
 			r.Errorf("%+v", rows)
-		}
-	})
-}
-
-// Most ends are done or cancelled: to have those back must be said.
-func TestRequeueTakesAllOutcomesOnlyWhereThatIsSaid(t *testing.T) {
-	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.Begin()
-		for _, key := range []string{"1", "2"} {
-			r.OK("insert", "--entity", "order/"+key, "--exec", "unshipped", "--in", "3h")
-			r.OK("cancel", "--entity", "order/"+key)
-		}
-		wide := []string{"requeue", "--exec", "unshipped", "--since", "now-1h"}
-		r.Execute(wide...).Wants(r.T, cmd.ExitUsage, "--all-outcomes")
-		r.Execute(append(wide, "--outcome", "")...).Wants(r.T, cmd.ExitUsage, "--outcome is empty")
-		r.Execute(append(wide, "--outcome", "cancelled", "--all-outcomes")...).Wants(r.T, cmd.ExitUsage, "either --outcome or --all-outcomes")
-		if n := len(r.Jobs()); n != 0 {
-			r.Fatalf("%d are pending again", n)
-		}
-		if out := r.OK(append(wide, "--all-outcomes")...); !strings.Contains(out, "requeued 2;") {
-			r.Error(out)
 		}
 	})
 }
@@ -62,15 +74,19 @@ func TestRequeueRefusesWhatItIsNotSureOf(t *testing.T) {
 			{"", "--outcome"},
 			{"--exec x", "--outcome"},
 			{"--exec x --outcome failed", "--since"},
-			{"--all-outcomes --since now-1h", "--entity or --exec"},
-			{"--exec x --outcome failed --since never", "never"},
+			{"--exec x --all-outcomes --since now-1h --yes", "--all-outcomes is for one entity"},
+			{"--exec x --outcome failed --all-outcomes --since now-1h --yes", "either --outcome or --all-outcomes"},
+			{"--exec x --outcome failed --since now-1h", "--dry-run"},
+			{"--exec x --outcome failed --since now-1h --yes --dry-run", "--dry-run"},
+			{"--exec x --outcome= --since now-1h --yes", "--outcome is empty"},
+			{"--entity order/1 --outcome failed --yes", "one entity"},
+			{"--entity order/1 --outcome failed --error x", "one entity"},
+			{"--entity schedule --outcome failed --since now-1h --yes", "schedules"},
+			{"--exec x --outcome failed --since never --yes", "never"},
 			{"--entity order/1 --outcome lost", "lost"},
 			{"--entity order/1 --outcome failed --at now --in 3h", "--at"},
-			{"--entity order/1 --outcome failed --limit 0", "--limit 0: 1 to 10000 are allowed"},
-			{"--entity order/1 --outcome failed --limit -1", "--limit -1: 1 to 10000 are allowed"},
-			{"--entity order/1 --outcome failed --limit 10001", "--limit 10001: 1 to 10000 are allowed"},
-			{"--exec= --outcome failed --since now-1h", "--exec is empty"},
-			{"--entity= --outcome failed --since now-1h", "--entity is empty"},
+			{"--exec= --outcome failed --since now-1h --yes", "--exec is empty"},
+			{"--entity= --outcome failed --since now-1h --yes", "--entity is empty"},
 			{"--entity order/1 --outcome failed --since=", "--since is empty"},
 			{"--entity order/1 --outcome failed --before=", "--before is empty"},
 		} {

@@ -1,2 +1,2 @@
-// Package web has the commands by which others are let in over HTTP: serve, and token, which makes the tokens that serve asks for.
+// Package web has the commands by which others are let in over HTTP: serve, and token and user, which say who may come in.
 package web

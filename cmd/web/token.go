@@ -133,16 +133,9 @@ func listCommand(prog *program.Program) *cobra.Command {
 		Args:  arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withOps(cmd, prog, func(ctx context.Context, o *ops.Ops, by ops.Caller) error {
-				var all []ops.Token
-				for asked := (ops.Paging{Limit: 1000}); ; {
-					page, err := ops.ListTokens.Do(ctx, o, by, asked)
-					if err != nil {
-						return err
-					}
-					all, asked.After = append(all, page.Rows...), page.Next
-					if page.Next == "" {
-						break
-					}
+				all, err := everyPage(ctx, o, by, ops.ListTokens)
+				if err != nil {
+					return err
 				}
 				return output.Rows(cmd.OutOrStdout(), prog.JSON, all, "there are no tokens", []output.Column{{Title: "token", Right: true}, {Title: "name"}, {Title: "role"}, {Title: "state"},
 					{Title: "made (UTC)"}, {Title: "good until"}, {Title: "last used"}}, func(t ops.Token) []string {

@@ -21,6 +21,7 @@ func (a *server) answers() {
 	query(a, ops.GetForecast)
 	query(a, ops.StatsOfExecs)
 	query(a, ops.StatsPercentiles)
+	query(a, ops.StatsDays)
 	query(a, ops.StatsSlower)
 	query(a, ops.ListExecs)
 	query(a, ops.Examine)

@@ -106,7 +106,7 @@ func described(info ops.Info) string {
 		text += fmt.Sprintf(" The answer may be %s old: it is shared by all who ask the same with the same role.", info.Shared)
 	}
 	if info.Secret {
-		text += " An Idempotency-Key is refused: the answer has a secret, which is not kept."
+		text += " An Idempotency-Key is refused: there is a secret in it, which is not kept."
 	}
 	return text
 }

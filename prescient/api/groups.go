@@ -26,6 +26,17 @@ func (a *server) tokens() {
 	deed(a, ops.RevokeToken)
 }
 
+func (a *server) users() {
+	query(a, ops.ListUsers)
+	query(a, ops.ListSessions)
+	deed(a, ops.AddUser)
+	deed(a, ops.DisableUser)
+	deed(a, ops.EnableUser)
+	deed(a, ops.SetUserRole)
+	deed(a, ops.SetUserPassword)
+	deed(a, ops.EndSessions)
+}
+
 func (a *server) definitions() {
 	query(a, ops.ListSchedules)
 	query(a, ops.GetSchedule)

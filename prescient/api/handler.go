@@ -29,6 +29,7 @@ func newServer(mux *http.ServeMux, o Options) *server {
 	a.checks()
 	a.bulk()
 	a.tokens()
+	a.users()
 	a.switches()
 	a.definitions()
 	a.answers()

@@ -20,6 +20,15 @@ var _ = func() bool {
 		"tokens.create": {body: `{"name":"ci","role":"viewer"}`},
 		"tokens.rotate": {body: `{"number":"1"}`},
 		"tokens.revoke": {body: `{"number":"1"}`},
+
+		"users.list":         {},
+		"users.sessions":     {},
+		"users.add":          {body: `{"name":"ada","role":"viewer","password":"correct horse battery"}`},
+		"users.disable":      {body: `{"name":"grace"}`, code: 404},
+		"users.enable":       {body: `{"name":"grace"}`, code: 404},
+		"users.role":         {body: `{"name":"grace","role":"operator"}`, code: 404},
+		"users.password":     {body: `{"name":"grace","password":"correct horse battery"}`, code: 404},
+		"users.end_sessions": {body: `{"name":"grace"}`},
 	})
 	return true
 }()

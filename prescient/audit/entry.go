@@ -34,6 +34,8 @@ const (
 	Bulk Kind = "bulk"
 	// Token is a token of the API, by its number.
 	Token Kind = "token"
+	// User is somebody who signs in to the page, by the name.
+	User Kind = "user"
 	// Agent is a process that works, by its name.
 	Agent Kind = "agent"
 	// Installation is what has no object of its own; its id is InstallationID.
@@ -45,7 +47,7 @@ const InstallationID = "prescient"
 
 // Kinds are all kinds.
 func Kinds() []Kind {
-	return []Kind{Schedule, Job, Step, JobExec, Check, Event, Bulk, Token, Agent, Installation}
+	return []Kind{Schedule, Job, Step, JobExec, Check, Event, Bulk, Token, User, Agent, Installation}
 }
 
 // The verbs that several kinds share. Others are for the room that needs them.

@@ -83,7 +83,7 @@ func (a Asked) Validate() error {
 	switch {
 	case !slices.Contains(Deeds, a.Deed):
 		return fmt.Errorf("%w: deed %.40q: cancel, reschedule, retry, requeue and pause are allowed", prescient.ErrInvalid, a.Deed)
-	case f.JobExec == "" && f.EntityName == "" && f.Slot == nil && f.Reason == "":
+	case a.Deed != Requeue && f.JobExec == "" && f.EntityName == "" && f.Slot == nil && f.Reason == "":
 		return fmt.Errorf("%w: the filter would take everything; name a job_exec, a kind of entity, a slot or a reason", prescient.ErrInvalid)
 	case f.Slot != nil && (f.From != nil || f.Before != nil):
 		return fmt.Errorf("%w: the filter has a slot and a span; give one of them", prescient.ErrInvalid)

@@ -1,6 +1,7 @@
 package bulk_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/audit"
 	"prescient/prescient/bulk"
+	"prescient/prescient/client"
 	"prescient/prescient/internal/duty"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/app"
@@ -186,6 +188,38 @@ func TestWhatIsLockedIsLeftToTheNextPass(t *testing.T) {
 		}
 		if got := strings.Join(passes, ", "); got != "1 0 0, 2 17 0, 2 20 0" {
 			t.Error(got)
+		}
+	})
+}
+
+// What may not be moved so far is met in each pass, and counted once.
+func TestWhatIsRefusedIsCountedOnce(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.SkipLocked)
+		registry := prescient.NewRegistry()
+		for jobExec, horizon := range map[string]time.Duration{"near": 24 * time.Hour, "far": 0} {
+			r.Must(registry.Register(jobExec, func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{Horizon: horizon}))
+			r.put(jobExec, 4, r.soon)
+		}
+		c, err := client.New(t.Context(), r.db, client.Options{Prefix: "p_", Dialect: r.Setting, Registry: registry})
+		r.Must(err)
+		r.bulk = bulk.New(c)
+		due := r.soon.AddDate(0, 0, 7)
+		p := r.begin(bulk.Asked{Deed: bulk.Reschedule, Filter: bulk.Filter{EntityName: "order"}, DueAt: &due})
+		tx, err := r.App.BeginTx(t.Context(), nil)
+		r.Must(err)
+		defer tx.Rollback()
+		var n int
+		key := prescient.KeyOf(rig.Order("far-0"), "far", "")
+		r.Must(tx.QueryRow("SELECT check_count FROM p_future_job WHERE job_key = ? FOR UPDATE", key[:]).Scan(&n))
+		_, err = r.bulk.WorkOn(t.Context(), r.db, p.Number, "w", func(run bulk.Run) {
+			if run.Pass == 3 {
+				_ = tx.Rollback()
+			}
+		})
+		r.Must(err)
+		if run, err := r.bulk.Get(t.Context(), r.db, p.Number); err != nil || run.Pass != 3 || run.Done != 4 || run.LeftOut != 0 || run.Refused != 4 {
+			t.Errorf("%+v, %v", run, err)
 		}
 	})
 }

@@ -30,8 +30,8 @@ type Run struct {
 	EndedAt   *time.Time `json:"ended_at,omitzero"`
 	// Pass is how often all has been looked at, this time included.
 	Pass int `json:"pass"`
-	// Done is to how many checks it was done. LeftOut is how many others had changed or locked in this pass; Refused how many ends were
-	// not requeued.
+	// Done is to how many checks it was done. LeftOut is how many others had changed or locked in this pass; Refused how many it cannot be
+	// done to: they may not be moved so far, or are pending already, where they were to be requeued.
 	Done    uint64 `json:"done"`
 	LeftOut uint64 `json:"left_out"`
 	Refused uint64 `json:"refused"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -71,7 +72,7 @@ func (s *step) do(ctx context.Context) (rest time.Duration, err error) {
 	if err != nil || t.more {
 		return 0, err
 	}
-	return s.turn(ctx, s.leftOut()+uint64(t.leftOut))
+	return s.turn(ctx, s.inPass(s.run.LeftOut)+uint64(t.leftOut))
 }
 
 // turn begins another pass where some were left out, or ends the deed.
@@ -86,12 +87,12 @@ func (s *step) turn(ctx context.Context, leftOut uint64) (rest time.Duration, er
 	return betweenPasses * time.Duration(s.run.Pass), err
 }
 
-// leftOut is how many were left out of this pass before. A pass that has no cursor begins: its process died behind its last step.
-func (s *step) leftOut() uint64 {
+// inPass is how many this pass has counted before. A pass that has no cursor begins: its process died behind its last step.
+func (s *step) inPass(counted uint64) uint64 {
 	if s.run.reached == "" {
 		return 0
 	}
-	return s.run.LeftOut
+	return counted
 }
 
 // due is when checks are to be due.
@@ -202,25 +203,41 @@ func (s *step) requeue(ctx context.Context) error {
 	if t.more && s.run.reached != "" && t.after >= s.run.reached {
 		return fmt.Errorf("%w: an end at %s has a job_key that is not its own", prescient.ErrInvalid, t.after)
 	}
+	noted, err := s.rows.Noted(ctx, s.db, s.run.Number, keysOf(page))
+	if err != nil {
+		return err
+	}
+	page = slices.DeleteFunc(page, func(e client.Ended) bool { return noted[e.Key()] }) // earlier ends of those that are pending again
 	_, err = s.rows.Requeue(ctx, s.db, page, s.due(), now, func(ctx context.Context, tx prescient.DB, jobs []client.RequeuedJob) error {
 		if err := s.held.Fence(ctx, tx); err != nil {
 			return err
 		}
-		t.keys, t.done, t.refused = nil, 0, 0
+		did := make(map[prescient.Key]bool)
 		for _, job := range jobs {
-			if job.Did != client.DidRequeue {
-				t.refused++
-				continue
-			}
-			t.done++
-			t.keys = append(t.keys, prescient.KeyOf(prescient.Entity{Name: job.EntityName, Key: job.EntityKey}, job.JobExec, job.Tag))
+			key := prescient.KeyOf(prescient.Entity{Name: job.EntityName, Key: job.EntityKey}, job.JobExec, job.Tag)
+			did[key] = did[key] || job.Did == client.DidRequeue
 		}
+		t.keys = nil
+		for key, is := range did {
+			if is {
+				t.keys = append(t.keys, key)
+			}
+		}
+		t.done, t.refused = len(t.keys), len(did)-len(t.keys)
 		return s.note(ctx, tx, t)
 	})
 	if err != nil || t.more {
 		return err
 	}
 	return s.end(ctx, "")
+}
+
+func keysOf(page []client.Ended) []prescient.Key {
+	keys := make([]prescient.Key, len(page))
+	for i, end := range page {
+		keys[i] = end.Key()
+	}
+	return keys
 }
 
 // inTx runs do in a transaction in which nobody else works on the deed.
@@ -256,7 +273,7 @@ func (s *step) note(ctx context.Context, tx prescient.DB, t taken) error {
 			return fmt.Errorf("noting the checks: %w", err)
 		}
 	}
-	n, err := store.Affected(ctx, tx, s.tables.Stmt.Get("bulk/step"), s.run.Pass, t.after, t.done, s.leftOut()+uint64(t.leftOut), t.refused, s.run.Number)
+	n, err := store.Affected(ctx, tx, s.tables.Stmt.Get("bulk/step"), s.run.Pass, t.after, t.done, s.inPass(s.run.LeftOut)+uint64(t.leftOut), s.inPass(s.run.Refused)+uint64(t.refused), s.run.Number)
 	if err != nil {
 		return fmt.Errorf("noting the step: %w", err)
 	}

@@ -61,16 +61,8 @@ type Page[T any] struct {
 // filter reads what is asked, one row more than the page has.
 func (a ListAsked) filter(by Caller) (client.ListFilter, error) {
 	f, err := a.Narrowed.filter(by)
-	f.After, f.Limit = a.After, a.rows(by)+1
+	f.After, f.Limit = a.After, a.Limit+1
 	return f, err
-}
-
-// rows is how many rows the page has for a caller.
-func (a ListAsked) rows(by Caller) int {
-	if by.Role.May(Operator) {
-		return min(a.Limit, mostWhole)
-	}
-	return a.Limit
 }
 
 func (a Narrowed) filter(by Caller) (client.ListFilter, error) {
@@ -86,9 +78,6 @@ func (a Narrowed) filter(by Caller) (client.ListFilter, error) {
 	f.Entity, err = prescient.ParseEntity(a.Entity)
 	return f, err
 }
-
-// mostWhole is how many rows a page has that have their payloads, which may be long.
-const mostWhole = 100
 
 // page makes a page of rows of which one more than its limit was asked for.
 func page[T interface{ Cursor() string }](rows []T, limit int, err error) (Page[T], error) {
@@ -114,24 +103,22 @@ func page[T interface{ Cursor() string }](rows []T, limit int, err error) (Page[
 }
 
 // ListPending lists pending checks.
-var ListPending = query("checks.pending", Viewer, "List pending checks, in the order in which they come due.", func(ctx context.Context, q asked, in ListAsked) (Page[prescient.FutureJob], error) {
+var ListPending = query("checks.pending", Viewer, "List pending checks, in the order in which they come due. A page ends early where its payloads come to 4 MB.", func(ctx context.Context, q asked, in ListAsked) (Page[prescient.FutureJob], error) {
 	f, err := in.filter(q.by)
 	if err != nil {
 		return Page[prescient.FutureJob]{}, err
 	}
-	rows, err := q.client.Pending(ctx, q.db, f)
-	return page(rows, in.rows(q.by), err)
+	return sizedPage(f, jobBytes, func(f client.ListFilter) ([]prescient.FutureJob, error) { return q.client.Pending(ctx, q.db, f) })
 })
 
 // ListEnded lists checks that have ended.
-var ListEnded = query("checks.ended", Viewer, "List checks that have ended, the latest first.", func(ctx context.Context, q asked, in EndsAsked) (Page[client.Ended], error) {
+var ListEnded = query("checks.ended", Viewer, "List checks that have ended, the latest first. A page ends early where its payloads come to 4 MB.", func(ctx context.Context, q asked, in EndsAsked) (Page[client.Ended], error) {
 	f, err := in.filter(q.by)
 	if err != nil {
 		return Page[client.Ended]{}, err
 	}
 	f.Outcome = prescient.Outcome(in.Outcome)
-	rows, err := q.client.History(ctx, q.db, f)
-	return page(rows, in.rows(q.by), err)
+	return sizedPage(f, endBytes, func(f client.ListFilter) ([]client.Ended, error) { return q.client.History(ctx, q.db, f) })
 })
 
 // GetCheck looks for a pending check.

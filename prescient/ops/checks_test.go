@@ -187,3 +187,46 @@ func TestOfManyWithOneKeyOneIsDone(t *testing.T) {
 		}
 	})
 }
+
+// Who sees payloads gets fewer rows where these are long, and all of them by the cursor.
+func TestAPageIsBoundedByItsLength(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *served.Rig) {
+		o := r.OpsAt(rig.At("10:00"))
+		long := []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
+		for i := range 24 {
+			job := prescient.NewJob{Entity: rig.Order("42"), JobExec: "ship", Tag: fmt.Sprintf("%02d", i), DueAt: rig.At("13:01")}
+			if i < 12 {
+				job.Payload = long
+			}
+			_, err := r.Client.Insert(t.Context(), r.AppAt(rig.At("10:00")), job)
+			r.Must(err)
+		}
+		for _, role := range []ops.Role{ops.Viewer, ops.Operator} {
+			seen, pages := make(map[string]bool), 0
+			for asked := (ops.ListAsked{Paging: ops.Paging{Limit: 1000}}); ; pages++ {
+				page, err := ops.ListPending.Do(t.Context(), o, served.By(role), asked)
+				r.Must(err)
+				size := 0
+				for _, row := range page.Rows {
+					seen[row.Tag], size = true, size+len(row.Payload)
+				}
+				if size > 10*len(long) {
+					t.Errorf("%s: a page of %d bytes", role, size)
+				}
+				if asked.After = page.Next; page.Next == "" {
+					break
+				}
+			}
+			if many := pages > 0; len(seen) != 24 || pages > 11 || many != role.May(ops.Operator) {
+				t.Errorf("%s: %d rows in %d pages", role, len(seen), pages+1)
+			}
+		}
+		_, err := r.Client.Cancel(t.Context(), r.AppAt(rig.At("10:00")), rig.Order("42"))
+		r.Must(err)
+		life, err := ops.GetLife.Do(t.Context(), o, served.By(ops.Operator), ops.LifeAsked{Entity: "order/42", Limit: 100})
+		r.Must(err)
+		if len(life.Pending) != 0 || life.PendingMore || len(life.Ended) == 0 || len(life.Ended) > 23 || life.EndedNext == "" {
+			t.Errorf("%d ended, next %s", len(life.Ended), life.EndedNext)
+		}
+	})
+}

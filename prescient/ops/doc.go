@@ -5,7 +5,7 @@
 //
 //	viewer    sees everything but payloads, and what others' SQL says
 //	operator  sees payloads; cancels, moves, requeues, pauses, drains, runs now; changes schedules and jobs
-//	admin     also makes and revokes tokens
+//	admin     also makes and revokes tokens, and says who signs in to the page
 //
 // What a role may do stands with each operation alone. An operation also runs on the database account of its caller's role, so that a door that
 // forgot to ask is refused by the server (grants serve-viewer, serve-operator, serve-admin).
@@ -14,5 +14,5 @@
 //
 // An operation that changes something is a deed. It is one transaction: the change, its entry in the audit with the caller's name and reason, and,
 // where the caller gave an idempotency key, its answer. The same key and request again get that answer for 24 hours, and nothing is done;
-// with another request the error wraps [ErrKeyUsed]; while the first is under way, [ErrUnderWay]. A deed that answers a secret takes no key.
+// with another request the error wraps [ErrKeyUsed]; while the first is under way, [ErrUnderWay]. A deed with a secret takes no key.
 package ops

@@ -30,12 +30,17 @@ type Chunks[Row any] struct {
 }
 
 const (
-	// chunkFirst is how many rows the first chunk has, chunkRows how many one has at most.
-	chunkFirst = 50
+	// chunkFirst is how many rows are read at first, chunkRows how many a chunk has at most.
+	chunkFirst = 10
 	chunkRows  = 200
-	// chunkBytes is about how long a chunk may be: rows may have payloads of megabytes.
+	// chunkBytes is about how long a chunk may be, or a page: rows may have payloads of megabytes.
 	chunkBytes = 4 << 20
 )
+
+// atATime is how many rows are read next, where so many came to a size and there is place for another.
+func atATime(rows, size, place int) int {
+	return min(max(1, place*rows/max(size, 1)), 2*rows, chunkRows)
+}
 
 func export[In any, Row interface{ Cursor() string }](id string, role Role, summary string, bytes func(Row) int,
 	read func(ctx context.Context, q asked, in In, after string, limit int) ([]Row, error)) Export[In, Row] {
@@ -73,7 +78,7 @@ func Begin[In any, Row interface{ Cursor() string }](ctx context.Context, e Expo
 		for _, row := range rows {
 			size += e.bytes(row)
 		}
-		limit = min(max(1, chunkBytes*len(rows)/max(size, 1)), 2*limit, chunkRows)
+		limit = atATime(len(rows), size, chunkBytes)
 		return rows, false, nil
 	}
 	var err error
@@ -135,8 +140,43 @@ type ExportEndsAsked struct {
 	Outcome string `query:"outcome" doc:"Only with this outcome."`
 }
 
-// jobBytes is about how long a row is as JSON.
+// jobBytes and endBytes are about how long a row is as JSON.
 func jobBytes(job prescient.FutureJob) int { return 500 + len(job.Payload) }
+func endBytes(end client.Ended) int        { return jobBytes(end.FutureJob) }
+
+// sized lists as many rows as a filter wants, few at a time where they are long. It is full where they come to the length of a page before.
+func sized[Row interface{ Cursor() string }](f client.ListFilter, bytes func(Row) int, list func(f client.ListFilter) ([]Row, error)) (rows []Row, full bool, err error) {
+	limit, size := f.Limit, 0
+	if !f.Bare {
+		f.Limit = chunkFirst
+	}
+	for {
+		f.Limit = min(f.Limit, limit-len(rows))
+		some, err := list(f)
+		rows = append(rows, some...)
+		if err != nil || len(some) < f.Limit || len(rows) == limit {
+			return rows, false, err
+		}
+		read := 0
+		for _, row := range some {
+			read += bytes(row)
+		}
+		if size += read; size >= chunkBytes {
+			return rows, true, nil
+		}
+		f.After, f.Limit = rows[len(rows)-1].Cursor(), atATime(len(some), read, chunkBytes-size)
+	}
+}
+
+// sizedPage is a page of such rows, of which the filter wants one more than the page has.
+func sizedPage[Row interface{ Cursor() string }](f client.ListFilter, bytes func(Row) int, list func(f client.ListFilter) ([]Row, error)) (Page[Row], error) {
+	rows, full, err := sized(f, bytes, list)
+	p, err := page(rows, f.Limit-1, err)
+	if full && err == nil {
+		p.Next = rows[len(rows)-1].Cursor()
+	}
+	return p, err
+}
 
 // ExportPending exports pending checks.
 var ExportPending = export("checks.export_pending", Viewer, "Stream all pending checks that match, in the order in which they come due.", jobBytes,
@@ -149,7 +189,7 @@ var ExportPending = export("checks.export_pending", Viewer, "Stream all pending 
 	})
 
 // ExportEnded exports ends.
-var ExportEnded = export("checks.export_ended", Viewer, "Stream all checks that have ended and match, the latest first.", func(e client.Ended) int { return jobBytes(e.FutureJob) },
+var ExportEnded = export("checks.export_ended", Viewer, "Stream all checks that have ended and match, the latest first.", endBytes,
 	func(ctx context.Context, q asked, in ExportEndsAsked, after string, limit int) ([]client.Ended, error) {
 		f, err := in.chunk(q.by, after, limit)
 		if err != nil {

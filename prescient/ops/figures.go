@@ -66,6 +66,32 @@ var StatsPercentiles = shared(query("stats.percentiles", Viewer, "Tell how long 
 	return p, err
 }))
 
+// DaysAsked says of which days and job_exec something is to be told.
+type DaysAsked struct {
+	From    time.Time `query:"from" doc:"Days from this one on, a week before the end by default, five weeks of one job_exec."`
+	Before  time.Time `query:"before" doc:"Days before this time, the day it is by default."`
+	JobExec string    `query:"job_exec" doc:"Only this job_exec: up to 93 days then, and else 14."`
+}
+
+// StatsDays tells what became of checks by day.
+var StatsDays = shared(query("stats.days", Viewer, "Tell what became of the checks of whole days by job_exec: ends, how often what they wait for had not happened by then, and how long calls took.", func(ctx context.Context, q asked, in DaysAsked) (stats.DaysReport, error) {
+	usual := 7 * 24 * time.Hour
+	if in.JobExec != "" {
+		usual *= 5
+	}
+	from, before, err := q.span(ctx, in.From, in.Before, usual)
+	if err != nil {
+		return stats.DaysReport{}, err
+	}
+	if last := prescient.LatestSlot.Truncate(24 * time.Hour); before.After(last) {
+		before = last // whole days are looked at
+	}
+	if in.Before.IsZero() {
+		before = before.Truncate(24 * time.Hour)
+	}
+	return stats.Days(ctx, q.db, q.tables, from, before, in.JobExec)
+}))
+
 // ExecAsked narrows to a job_exec.
 type ExecAsked struct {
 	JobExec string `query:"job_exec" doc:"Only this job_exec."`

@@ -136,6 +136,15 @@ func TestFiguresAreToldByJobExec(t *testing.T) {
 		}
 		_, err = ops.StatsPercentiles.Do(t.Context(), o, by, ops.PercentilesAsked{From: rig.At("15:00"), Before: rig.At("13:00")})
 		rig.WantErr(t, "a span that ends before it begins", err, prescient.ErrInvalid)
+		days, err := ops.StatsDays.Do(t.Context(), o, by, ops.DaysAsked{})
+		r.Must(err)
+		one, err := ops.StatsDays.Do(t.Context(), o, by, ops.DaysAsked{JobExec: "good"})
+		r.Must(err)
+		if midnight := rig.At("00:00"); days.Days == nil || !days.Before.Equal(midnight) || days.Before.Sub(days.From) != 7*24*time.Hour || one.Before.Sub(one.From) != 35*24*time.Hour {
+			t.Errorf("%+v, %+v", days, one)
+		}
+		_, err = ops.StatsDays.Do(t.Context(), o, by, ops.DaysAsked{From: rig.At("00:00").AddDate(0, 0, -20)})
+		rig.WantErr(t, "too many days", err, prescient.ErrInvalid)
 		slower, err := ops.StatsSlower.Do(t.Context(), o, by, ops.ExecAsked{})
 		r.Must(err)
 		if slower.Slower == nil {

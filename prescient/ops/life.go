@@ -15,7 +15,7 @@ import (
 type LifeAsked struct {
 	Entity string    `query:"entity" required:"true" doc:"Whose checks: name/key, as in order/42."`
 	Before time.Time `query:"before" doc:"Only what ended or was done before this time."`
-	Limit  int       `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"How many rows each list has at most."`
+	Limit  int       `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"How many rows each list has at most; a list ends early where its payloads come to 4 MB."`
 }
 
 // Life is all that is known of an entity; what is over has the newest first.
@@ -39,17 +39,12 @@ var GetLife = query("checks.life", Viewer, "Tell the whole life of an entity: it
 		return life, err
 	}
 	bare := !q.by.Role.May(Operator)
-	pending, err := q.client.Pending(ctx, q.db, client.ListFilter{Entity: e, Limit: in.Limit + 1, Bare: bare})
+	pending, err := sizedPage(client.ListFilter{Entity: e, Limit: in.Limit + 1, Bare: bare}, jobBytes, func(f client.ListFilter) ([]prescient.FutureJob, error) { return q.client.Pending(ctx, q.db, f) })
 	if err != nil {
 		return life, err
 	}
-	life.PendingMore = len(pending) > in.Limit
-	life.Pending = pending[:min(len(pending), in.Limit)]
-	ended, err := q.client.History(ctx, q.db, client.ListFilter{Entity: e, Before: in.Before, Limit: in.Limit + 1, Bare: bare})
-	if err != nil {
-		return life, err
-	}
-	ends, err := page(ended, in.Limit, nil)
+	life.Pending, life.PendingMore = pending.Rows, pending.Next != ""
+	ends, err := sizedPage(client.ListFilter{Entity: e, Before: in.Before, Limit: in.Limit + 1, Bare: bare}, endBytes, func(f client.ListFilter) ([]client.Ended, error) { return q.client.History(ctx, q.db, f) })
 	if err != nil {
 		return life, err
 	}

@@ -45,7 +45,8 @@ type Info struct {
 	Role Role
 	// Deed says that it changes something.
 	Deed bool
-	// Secret says that it answers a secret, which is told once and kept nowhere: it takes no idempotency key, whose answer would be kept.
+	// Secret says that it answers a secret, which is told once, or is given one, and that this is kept nowhere: it takes no idempotency key, by which
+	// the answer and a hash of the request would be.
 	Secret bool
 	// Within is how long it may take.
 	Within time.Duration
@@ -114,6 +115,13 @@ func secret[In, Out any](op Operation[In, Out]) Operation[In, Out] {
 	return op
 }
 
+// lasting gives an operation, which was made last, another time limit than is usual.
+func lasting[In, Out any](within time.Duration, op Operation[In, Out]) Operation[In, Out] {
+	op.Within = within
+	all[len(all)-1] = op.Info
+	return op
+}
+
 // sharedFor is how old shared answers may be: a moment, so that many who look ask the database as often as one does.
 const sharedFor = 2 * time.Second
 
@@ -147,7 +155,7 @@ func (op Operation[In, Out]) Do(ctx context.Context, o *Ops, by Caller, in In) (
 		return out, err
 	}
 	if op.Secret && by.Key != "" {
-		return out, fmt.Errorf("%w: %s takes no idempotency key: its answer has a secret, which is kept nowhere", prescient.ErrInvalid, op.ID)
+		return out, fmt.Errorf("%w: %s takes no idempotency key: there is a secret in it, which is kept nowhere", prescient.ErrInvalid, op.ID)
 	}
 	ctx = audit.With(ctx, audit.By{Person: by.Name, Reason: by.Reason, Host: by.Host, Program: o.options.Program, Command: op.ID, Operator: true})
 	for range deedTries {

@@ -49,15 +49,12 @@ type MadeToken struct {
 
 // ListTokens lists the tokens.
 var ListTokens = query("tokens.list", Admin, "List the tokens of the API, by their numbers. Secrets are not kept.", func(ctx context.Context, q asked, in Paging) (Page[Token], error) {
-	var after uint64
-	if in.After != "" {
-		var err error
-		if after, err = strconv.ParseUint(in.After, 10, 64); err != nil {
-			return Page[Token]{}, fmt.Errorf("%w: cursor %.40q: that of a token was expected", prescient.ErrInvalid, in.After)
-		}
+	after, err := numberAfter(in, "a token")
+	if err != nil {
+		return Page[Token]{}, err
 	}
 	var all []Token
-	err := store.EachRow(ctx, q.db, func(scan store.Scan) error {
+	err = store.EachRow(ctx, q.db, func(scan store.Scan) error {
 		t, err := scanToken(scan)
 		all = append(all, t)
 		return err

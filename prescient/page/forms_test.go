@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"prescient/prescient/ops"
-	"prescient/prescient/page"
 )
 
 // filled is where the form of a page's deed is sent, and what a browser would send that changed nothing and pressed no button with a name.
@@ -82,10 +81,4 @@ func (r *testRig) fills(role ops.Role, address string, form url.Values) reply {
 		checkPage(r.T, address, got.Body)
 	}
 	return got
-}
-
-// serveNow has the page see a server whose clock runs, and nothing of what it kept.
-func (r *testRig) serveNow() {
-	r.T.Helper()
-	r.handler = handler(r.T, r.Ops, page.Options{})
 }

@@ -8,9 +8,14 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/prescient/ops"
+	"prescient/prescient/page/internal/agents"
 	"prescient/prescient/page/internal/bulk"
+	"prescient/prescient/page/internal/changes"
 	"prescient/prescient/page/internal/check"
+	"prescient/prescient/page/internal/events"
+	"prescient/prescient/page/internal/execs"
 	"prescient/prescient/page/internal/front"
+	"prescient/prescient/page/internal/health"
 	"prescient/prescient/page/internal/recurring"
 	"prescient/prescient/page/internal/slot"
 )
@@ -50,5 +55,15 @@ func New(o *ops.Ops, options Options) (http.Handler, error) {
 
 // groups are the views and deeds, in the order of the navigation.
 func groups() []front.Group {
-	return []front.Group{slot.Group(), check.Group(), bulk.Group(), recurring.Group()}
+	return []front.Group{
+		slot.Group(),
+		check.Group(),
+		bulk.Group(),
+		recurring.Group(),
+		execs.Group(),
+		agents.Group(),
+		events.Group(),
+		changes.Group(),
+		health.Group(),
+	}
 }

@@ -175,6 +175,10 @@ func TestNoStatementScansOrSorts(t *testing.T) {
 				Reached: map[string]string{"p_stats_bucket": "PRIMARY 6"}},
 			{Statement: "stats/step_days", Query: f.Tables.Stmt.Get("stats/step_days"), Args: []any{rig.At("01:00"), rig.At("06:00"), maxStepRuns},
 				Reached: map[string]string{"p_step_run_log": "started_at 8"}},
+			{Statement: "stats/days", Query: f.Tables.Fill("stats/days", "{days}", "'2026-11-19 00:00:00', '2026-11-20 00:00:00'", "{but}", "AND job_exec = 'check' "), Args: []any{maxDayLines},
+				Reached: map[string]string{"p_stats": "PRIMARY 72"}},
+			{Statement: "stats/day_buckets", Query: f.Tables.Fill("stats/day_buckets", "{days}", "'2026-11-19 00:00:00', '2026-11-20 00:00:00'", "{but}", "AND job_exec = 'check' "), Args: []any{maxDayLines},
+				Reached: map[string]string{"p_stats_bucket": "PRIMARY 72"}},
 		}, f.Tables.Stmt, []string{"stats"}, "stats/spread", "stats/last_day") // which groups a range; the optimizer itself reads one entry
 	})
 }

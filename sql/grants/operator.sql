@@ -1,4 +1,4 @@
--- An operator: pause, resume, requeue and doctor, and all that lists. It makes ended checks pending again and stops
+-- An operator: pause, resume, requeue of an entity and doctor, and all that lists. It makes ended checks pending again and stops
 -- job_execs; it moves, cancels and runs nothing, and neither the ledger nor history can be written. With PROCESS ON *.* beside
 -- it, which is for the whole server, doctor also shows how far the server's purge is behind, and the oldest transaction. With
 -- SELECT ON performance_schema.* as well, doctor and blocking show which sessions wait for which.

@@ -104,11 +104,25 @@ const (
 	NewCheckOnPendingReplace NewCheckOnPending = "replace"
 )
 
+// Defines values for NewRoleRole.
+const (
+	NewRoleRoleAdmin    NewRoleRole = "admin"
+	NewRoleRoleOperator NewRoleRole = "operator"
+	NewRoleRoleViewer   NewRoleRole = "viewer"
+)
+
 // Defines values for NewTokenRole.
 const (
 	NewTokenRoleAdmin    NewTokenRole = "admin"
 	NewTokenRoleOperator NewTokenRole = "operator"
 	NewTokenRoleViewer   NewTokenRole = "viewer"
+)
+
+// Defines values for NewUserRole.
+const (
+	NewUserRoleAdmin    NewUserRole = "admin"
+	NewUserRoleOperator NewUserRole = "operator"
+	NewUserRoleViewer   NewUserRole = "viewer"
 )
 
 // Defines values for PlacedDid.
@@ -222,6 +236,20 @@ const (
 	TokenStateExpired TokenState = "expired"
 	TokenStateLive    TokenState = "live"
 	TokenStateRevoked TokenState = "revoked"
+)
+
+// Defines values for UserRole.
+const (
+	UserRoleAdmin    UserRole = "admin"
+	UserRoleOperator UserRole = "operator"
+	UserRoleViewer   UserRole = "viewer"
+)
+
+// Defines values for WebSessionRole.
+const (
+	WebSessionRoleAdmin    WebSessionRole = "admin"
+	WebSessionRoleOperator WebSessionRole = "operator"
+	WebSessionRoleViewer   WebSessionRole = "viewer"
 )
 
 // Defines values for ChecksExportEndedParamsFormat.
@@ -1253,6 +1281,27 @@ type NewCheck struct {
 // NewCheckOnPending What to do where the check is pending already; keep by default.
 type NewCheckOnPending string
 
+// NewPassword defines model for NewPassword.
+type NewPassword struct {
+	// Name Whose.
+	Name string `json:"name"`
+
+	// Password To be changed by the user, on the page.
+	Password string `json:"password"`
+}
+
+// NewRole defines model for NewRole.
+type NewRole struct {
+	// Name Whose.
+	Name string `json:"name"`
+
+	// Role What the user may do from now on, in sessions that are open from 10 seconds on.
+	Role NewRoleRole `json:"role"`
+}
+
+// NewRoleRole What the user may do from now on, in sessions that are open from 10 seconds on.
+type NewRoleRole string
+
 // NewToken defines model for NewToken.
 type NewToken struct {
 	// ExpiresAfterMS For how many milliseconds it is good, 90 days by default.
@@ -1268,12 +1317,33 @@ type NewToken struct {
 // NewTokenRole What it may do.
 type NewTokenRole string
 
+// NewUser defines model for NewUser.
+type NewUser struct {
+	// Name The person of audit entries.
+	Name string `json:"name"`
+
+	// Password To be changed by the user, on the page.
+	Password string `json:"password"`
+
+	// Role What the user may do.
+	Role NewUserRole `json:"role"`
+}
+
+// NewUserRole What the user may do.
+type NewUserRole string
+
 // Occurrence defines model for Occurrence.
 type Occurrence struct {
 	At time.Time `json:"at"`
 
 	// Local The same as the clock shows it in the zone, with its offset.
 	Local string `json:"local"`
+}
+
+// OfUser defines model for OfUser.
+type OfUser struct {
+	// Name Whose.
+	Name string `json:"name"`
 }
 
 // Overdue defines model for Overdue.
@@ -1470,6 +1540,26 @@ type PageOfToken struct {
 	// Reached Rows were looked at as far as this time; go on with next.
 	Reached time.Time `json:"reached,omitempty,omitzero"`
 	Rows    []Token   `json:"rows"`
+}
+
+// PageOfUser defines model for PageOfUser.
+type PageOfUser struct {
+	// Next The cursor of the next page; empty where this is the last.
+	Next string `json:"next"`
+
+	// Reached Rows were looked at as far as this time; go on with next.
+	Reached time.Time `json:"reached,omitempty,omitzero"`
+	Rows    []User    `json:"rows"`
+}
+
+// PageOfWebSession defines model for PageOfWebSession.
+type PageOfWebSession struct {
+	// Next The cursor of the next page; empty where this is the last.
+	Next string `json:"next"`
+
+	// Reached Rows were looked at as far as this time; go on with next.
+	Reached time.Time    `json:"reached,omitempty,omitzero"`
+	Rows    []WebSession `json:"rows"`
 }
 
 // Paused defines model for Paused.
@@ -1890,6 +1980,32 @@ type SlotLoad struct {
 // SlotLoadState defines model for SlotLoad.State.
 type SlotLoadState string
 
+// StatsDay defines model for StatsDay.
+type StatsDay struct {
+	AtOnce   int64            `json:"at_once"`
+	Calls    int64            `json:"calls"`
+	Ends     map[string]int64 `json:"ends"`
+	Errors   int64            `json:"errors"`
+	JobExec  string           `json:"job_exec"`
+	Lateness StatsQuantiles   `json:"lateness"`
+	Later    int64            `json:"later"`
+	Never    int64            `json:"never"`
+	NotYet   int64            `json:"not_yet"`
+	Repeats  []StatsRepeats   `json:"repeats"`
+	Run      StatsQuantiles   `json:"run"`
+	Start    time.Time        `json:"start"`
+	Unknown  int64            `json:"unknown"`
+	Waited   int64            `json:"waited"`
+}
+
+// StatsDaysReport defines model for StatsDaysReport.
+type StatsDaysReport struct {
+	Before time.Time  `json:"before"`
+	Cut    bool       `json:"cut"`
+	Days   []StatsDay `json:"days"`
+	From   time.Time  `json:"from"`
+}
+
 // StatsExec defines model for StatsExec.
 type StatsExec struct {
 	Calls      int64            `json:"calls"`
@@ -1922,6 +2038,12 @@ type StatsQuantiles struct {
 	P50Ms     int64 `json:"p50_ms"`
 	P95Ms     int64 `json:"p95_ms"`
 	P99Ms     int64 `json:"p99_ms"`
+}
+
+// StatsRepeats defines model for StatsRepeats.
+type StatsRepeats struct {
+	Ends  int64 `json:"ends"`
+	Times int64 `json:"times"`
 }
 
 // StatsReport defines model for StatsReport.
@@ -2127,6 +2249,47 @@ type TopicBacklog struct {
 	Topic  string    `json:"topic"`
 }
 
+// User defines model for User.
+type User struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// DisabledAt Since when the user does not sign in; null for one who does.
+	DisabledAt *time.Time `json:"disabled_at"`
+
+	// LastUsedAt To a minute.
+	LastUsedAt *time.Time `json:"last_used_at"`
+
+	// Name The person of audit entries.
+	Name string `json:"name"`
+
+	// PasswordChangedAt Sessions that began before it are over.
+	PasswordChangedAt time.Time `json:"password_changed_at"`
+	Role              UserRole  `json:"role"`
+
+	// Sessions How many there are, in lists.
+	Sessions int64 `json:"sessions"`
+}
+
+// UserRole defines model for User.Role.
+type UserRole string
+
+// WebSession defines model for WebSession.
+type WebSession struct {
+	// ByProvider Whether the provider of OpenID Connect said who it is, and the role.
+	ByProvider bool      `json:"by_provider"`
+	CreatedAt  time.Time `json:"created_at"`
+	EndsAt     time.Time `json:"ends_at"`
+
+	// Host Where it was begun from.
+	Host   string         `json:"host"`
+	Number Uint64         `json:"number"`
+	Person string         `json:"person"`
+	Role   WebSessionRole `json:"role"`
+}
+
+// WebSessionRole defines model for WebSession.Role.
+type WebSessionRole string
+
 // AttestRunParams are what AttestRun is asked.
 type AttestRunParams struct {
 	// From Slots at this time or later, a day before the end by default.
@@ -2273,7 +2436,7 @@ type ChecksLifeParams struct {
 	Entity string
 	// Before Only what ended or was done before this time.
 	Before time.Time
-	// Limit How many rows each list has at most.
+	// Limit How many rows each list has at most; a list ends early where its payloads come to 4 MB.
 	Limit int64
 }
 
@@ -2473,6 +2636,16 @@ type SlotsLoadParams struct {
 	Limit int64
 }
 
+// StatsDaysParams are what StatsDays is asked.
+type StatsDaysParams struct {
+	// From Days from this one on, a week before the end by default, five weeks of one job_exec.
+	From time.Time
+	// Before Days before this time, the day it is by default.
+	Before time.Time
+	// JobExec Only this job_exec: up to 93 days then, and else 14.
+	JobExec string
+}
+
 // StatsExecsParams are what StatsExecs is asked.
 type StatsExecsParams struct {
 	// From Slots at this time or later, an hour before the end by default.
@@ -2515,6 +2688,22 @@ type StepsListParams struct {
 
 // TokensListParams are what TokensList is asked.
 type TokensListParams struct {
+	// After Go on behind this cursor, which is next of the page before.
+	After string
+	// Limit How many rows the page has.
+	Limit int64
+}
+
+// UsersListParams are what UsersList is asked.
+type UsersListParams struct {
+	// After Go on behind this cursor, which is next of the page before.
+	After string
+	// Limit How many rows the page has.
+	Limit int64
+}
+
+// UsersSessionsParams are what UsersSessions is asked.
+type UsersSessionsParams struct {
 	// After Go on behind this cursor, which is next of the page before.
 	After string
 	// Limit How many rows the page has.
@@ -2634,7 +2823,7 @@ func (c *Client) ChecksCancel(ctx context.Context, body Cancelling, with ...With
 	return call[Counted](ctx, c, http.MethodPost, "/api/v1/checks/cancel", nil, body, with)
 }
 
-// ChecksEnded List checks that have ended, the latest first.
+// ChecksEnded List checks that have ended, the latest first. A page ends early where its payloads come to 4 MB.
 //
 // Role: viewer.
 func (c *Client) ChecksEnded(ctx context.Context, params ChecksEndedParams) (*PageOfEnded, error) {
@@ -2720,7 +2909,7 @@ func (c *Client) ChecksLife(ctx context.Context, params ChecksLifeParams) (*Life
 	return call[Life](ctx, c, http.MethodGet, "/api/v1/checks/life", q, nil, nil)
 }
 
-// ChecksPending List pending checks, in the order in which they come due.
+// ChecksPending List pending checks, in the order in which they come due. A page ends early where its payloads come to 4 MB.
 //
 // Role: viewer.
 func (c *Client) ChecksPending(ctx context.Context, params ChecksPendingParams) (*PageOfFutureJob, error) {
@@ -3067,6 +3256,17 @@ func (c *Client) SlotsLoad(ctx context.Context, params SlotsLoadParams) (*PageOf
 	return call[PageOfSlotLoad](ctx, c, http.MethodGet, "/api/v1/slots/load", q, nil, nil)
 }
 
+// StatsDays Tell what became of the checks of whole days by job_exec: ends, how often what they wait for had not happened by then, and how long calls took.
+//
+// Role: viewer. The answer may be 2s old: it is shared by all who ask the same with the same role.
+func (c *Client) StatsDays(ctx context.Context, params StatsDaysParams) (*StatsDaysReport, error) {
+	q := make(query)
+	q.add("from", params.From, false)
+	q.add("before", params.Before, false)
+	q.add("job_exec", params.JobExec, false)
+	return call[StatsDaysReport](ctx, c, http.MethodGet, "/api/v1/stats/days", q, nil, nil)
+}
+
 // StatsExecs Tell what became of the checks of a time by job_exec, those with most errors first.
 //
 // Role: viewer. The answer may be 2s old: it is shared by all who ask the same with the same role.
@@ -3140,7 +3340,7 @@ func (c *Client) StepsPut(ctx context.Context, body StepUpdate, with ...With) (*
 
 // TokensCreate Make a token. Its secret is told this once.
 //
-// Role: admin. An Idempotency-Key is refused: the answer has a secret, which is not kept.
+// Role: admin. An Idempotency-Key is refused: there is a secret in it, which is not kept.
 func (c *Client) TokensCreate(ctx context.Context, body NewToken, with ...With) (*MadeToken, error) {
 	return call[MadeToken](ctx, c, http.MethodPost, "/api/v1/tokens/create", nil, body, with)
 }
@@ -3164,7 +3364,69 @@ func (c *Client) TokensRevoke(ctx context.Context, body Revoking, with ...With) 
 
 // TokensRotate Make a token in the place of another, which is good for a while still. Its secret is told this once.
 //
-// Role: admin. An Idempotency-Key is refused: the answer has a secret, which is not kept.
+// Role: admin. An Idempotency-Key is refused: there is a secret in it, which is not kept.
 func (c *Client) TokensRotate(ctx context.Context, body Rotating, with ...With) (*MadeToken, error) {
 	return call[MadeToken](ctx, c, http.MethodPost, "/api/v1/tokens/rotate", nil, body, with)
+}
+
+// UsersAdd Let somebody sign in to the page.
+//
+// Role: admin. An Idempotency-Key is refused: there is a secret in it, which is not kept.
+func (c *Client) UsersAdd(ctx context.Context, body NewUser, with ...With) (*User, error) {
+	return call[User](ctx, c, http.MethodPost, "/api/v1/users/add", nil, body, with)
+}
+
+// UsersDisable Let a user sign in no more; the sessions are over in 10 seconds. That it was so before is no error.
+//
+// Role: admin.
+func (c *Client) UsersDisable(ctx context.Context, body OfUser, with ...With) (*User, error) {
+	return call[User](ctx, c, http.MethodPost, "/api/v1/users/disable", nil, body, with)
+}
+
+// UsersEnable Let a user sign in again who was disabled. That it was so before is no error.
+//
+// Role: admin.
+func (c *Client) UsersEnable(ctx context.Context, body OfUser, with ...With) (*User, error) {
+	return call[User](ctx, c, http.MethodPost, "/api/v1/users/enable", nil, body, with)
+}
+
+// UsersEndSessions End all sessions of a person on the page, also of one whom a provider named: they are over in 10 seconds. It says how many there were.
+//
+// Role: admin.
+func (c *Client) UsersEndSessions(ctx context.Context, body OfUser, with ...With) (*Counted, error) {
+	return call[Counted](ctx, c, http.MethodPost, "/api/v1/users/end_sessions", nil, body, with)
+}
+
+// UsersList List the users of the page, by their names. Passwords are not kept.
+//
+// Role: admin.
+func (c *Client) UsersList(ctx context.Context, params UsersListParams) (*PageOfUser, error) {
+	q := make(query)
+	q.add("after", params.After, false)
+	q.add("limit", params.Limit, false)
+	return call[PageOfUser](ctx, c, http.MethodGet, "/api/v1/users/list", q, nil, nil)
+}
+
+// UsersPassword Give a user another password; the sessions are over in 10 seconds.
+//
+// Role: admin. An Idempotency-Key is refused: there is a secret in it, which is not kept.
+func (c *Client) UsersPassword(ctx context.Context, body NewPassword, with ...With) (*User, error) {
+	return call[User](ctx, c, http.MethodPost, "/api/v1/users/password", nil, body, with)
+}
+
+// UsersRole Give a user another role.
+//
+// Role: admin.
+func (c *Client) UsersRole(ctx context.Context, body NewRole, with ...With) (*User, error) {
+	return call[User](ctx, c, http.MethodPost, "/api/v1/users/role", nil, body, with)
+}
+
+// UsersSessions List the sessions on the page that are not over, by their numbers.
+//
+// Role: admin.
+func (c *Client) UsersSessions(ctx context.Context, params UsersSessionsParams) (*PageOfWebSession, error) {
+	q := make(query)
+	q.add("after", params.After, false)
+	q.add("limit", params.Limit, false)
+	return call[PageOfWebSession](ctx, c, http.MethodGet, "/api/v1/users/sessions", q, nil, nil)
 }

@@ -173,16 +173,16 @@ func (d *Door) Alive(ctx context.Context) error {
 	return err
 }
 
-// How often idempotency keys are forgotten, and how long one pass may take.
+// How often idempotency keys and sessions are forgotten, and how long one pass may take.
 const forgetEvery, forgetWithin = 5 * time.Minute, 30 * time.Second
 
-// Serve forgets idempotency keys that are over ops.KeyTime old, until ctx ends. Several processes may do so.
+// Serve forgets idempotency keys that are over ops.KeyTime old, and sessions that are over, until ctx ends. Several processes may do so.
 func (d *Door) Serve(ctx context.Context) {
 	for {
 		if n, err := d.Forget(ctx); err != nil && ctx.Err() == nil && !errno.Is(err, errno.NoWait, errno.LockWaitTimeout) {
-			d.log.Warn().Err(err).Msg("idempotency keys could not be forgotten")
+			d.log.Warn().Err(err).Msg("old idempotency keys and sessions could not be forgotten")
 		} else if n > 0 {
-			d.log.Debug().Int("keys", n).Msg("idempotency keys were forgotten")
+			d.log.Debug().Int("rows", n).Msg("old idempotency keys and sessions were forgotten")
 		}
 		if store.Sleep(ctx, forgetEvery) != nil {
 			return

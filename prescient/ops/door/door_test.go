@@ -212,3 +212,19 @@ func TestOldIdempotencyKeysAreForgottenButForThoseThatAreLocked(t *testing.T) {
 		}
 	})
 }
+
+func TestSessionsThatAreOverAreForgotten(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		var rows []string
+		for i := range 1203 {
+			rows = append(rows, fmt.Sprintf("(UNHEX(SHA2('%d', 256)), 'ada', 'viewer', 'h', '{}', UTC_TIMESTAMP(6) - INTERVAL 13 HOUR, UTC_TIMESTAMP(6) + INTERVAL %d MINUTE)", i, map[bool]int{true: 1, false: -1}[i < 3]))
+		}
+		r.Exec("INSERT INTO p_web_session (hash, person, role, host, data, created_at, ends_at) VALUES " + strings.Join(rows, ","))
+		if n, err := r.door.Forget(t.Context()); n != 1200 || err != nil {
+			t.Errorf("forgot %d, %v", n, err)
+		}
+		if n := r.Count("SELECT COUNT(*) FROM p_web_session WHERE ends_at > UTC_TIMESTAMP(6)"); n != 3 {
+			t.Errorf("%d are left", n)
+		}
+	})
+}

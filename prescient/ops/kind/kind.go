@@ -48,6 +48,8 @@ var told = []struct {
 	{schedule.ErrNotFound, "ErrNotFound", http.StatusNotFound},
 	{steps.ErrNotFound, "ErrNotFound", http.StatusNotFound},
 	{ops.ErrNoToken, "ErrNotFound", http.StatusNotFound},
+	{ops.ErrNoUser, "ErrNotFound", http.StatusNotFound},
+	{ops.ErrUserExists, "ErrExists", http.StatusConflict},
 	{schedule.ErrExists, "ErrExists", http.StatusConflict},
 	{steps.ErrExists, "ErrExists", http.StatusConflict},
 	{schedule.ErrOfJob, "ErrOfJob", http.StatusConflict},

@@ -34,5 +34,7 @@ GRANT SELECT ON {database}.{step_run_log} TO {account};
 GRANT SELECT ON {database}.{queue_position} TO {account};
 GRANT SELECT, INSERT, DELETE, UPDATE (answer) ON {database}.{api_key} TO {account};
 GRANT SELECT (number, name, role, created_at, expires_at, revoked_at, last_used_at), INSERT (hash, name, role, created_at, expires_at), UPDATE (revoked_at, expires_at) ON {database}.{api_token} TO {account}; -- only serve-admin
+GRANT SELECT (name, role, created_at, changed_at, disabled_at, last_used_at), INSERT (name, role, password, created_at, changed_at), UPDATE (role, password, changed_at, disabled_at) ON {database}.{web_user} TO {account}; -- only serve-admin
+GRANT SELECT (number, person, role, host, created_at, ends_at), DELETE ON {database}.{web_session} TO {account}; -- only serve-admin
 GRANT SELECT, INSERT (deed, filter, due_at, cutoff, person, reason, host, matched, is_exact, token, token_until), UPDATE (started_at, stopped_at, ended_at, pass, reached, done, left_out, refused, error) ON {database}.{bulk_run} TO {account};
 GRANT SELECT, INSERT ON {database}.{bulk_check} TO {account};

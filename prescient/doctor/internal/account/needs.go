@@ -52,5 +52,6 @@ var (
 // needsOf are those of a role.
 var needsOf = map[string][]need{"analyst": {selectConfig, selectHistory}, "app-sql": appSQLNeeds, "app": appNeeds, "app-reschedule": appNeeds,
 	"serve-viewer": viewerNeeds, "serve-operator": serveNeeds,
-	"serve-admin": append(slices.Clone(serveNeeds), need{"UPDATE on {p}api_token", "UPDATE {p}api_token SET revoked_at = revoked_at WHERE 1 = 0"}),
-	"operator":    operatorNeeds, "worker": workerNeeds, "oncall": append(slices.Clone(operatorNeeds), workerNeeds...), "owner": ownerNeeds}
+	"serve-admin": append(slices.Clone(serveNeeds), need{"UPDATE on {p}api_token", "UPDATE {p}api_token SET revoked_at = revoked_at WHERE 1 = 0"},
+		need{"UPDATE on {p}web_user", "UPDATE {p}web_user SET disabled_at = disabled_at WHERE 1 = 0"}),
+	"operator": operatorNeeds, "worker": workerNeeds, "oncall": append(slices.Clone(operatorNeeds), workerNeeds...), "owner": ownerNeeds}

@@ -15,8 +15,10 @@ import (
 var (
 	errNoView = errors.New("there is no such page")
 	errForm   = errors.New("no form")
-	errBusy   = errors.New("busy")
 )
+
+// answerWithin is how long all of an answer may take.
+const answerWithin = 2 * time.Minute
 
 // known hands a request on with who sent it, and says what went wrong.
 func (f *Front) known(next func(w http.ResponseWriter, r *http.Request, by User) error) http.Handler {

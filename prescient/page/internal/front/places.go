@@ -2,6 +2,7 @@ package front
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -24,6 +25,8 @@ type ofUser struct {
 func newPlaces(most int) *places {
 	return &places{all: make(chan struct{}, most), each: max(1, most/2), of: make(map[string]*ofUser)}
 }
+
+var errBusy = errors.New("busy")
 
 // placeWithin is how long a look or a deed waits for its turn.
 const placeWithin = 2 * time.Second

@@ -38,6 +38,7 @@ func TestOneUserLeavesPlacesToOthers(t *testing.T) {
 		for _, leave := range []func(){second, third, fourth, fifth} {
 			leave()
 		}
+		synctest.Wait()
 		if len(p.of) != 0 || len(p.all) != 0 {
 			t.Errorf("%d users, %d places", len(p.of), len(p.all))
 		}

@@ -3,21 +3,12 @@ package front
 import (
 	"context"
 	"html/template"
-	"io/fs"
 	"net/http"
 	"time"
 
 	"prescient/prescient/ops"
 	"prescient/prescient/page/internal/look"
 )
-
-// Group are views and deeds whose templates stand together.
-type Group struct {
-	Views     []View
-	Deeds     []Deed
-	Downloads []Download
-	Templates fs.FS // templates/*.html
-}
 
 // View is something to look at.
 type View struct {

@@ -41,7 +41,7 @@ var endpoints = []string{
 	"checks/ended", "checks/ended?entity=account/main", "checks/ended?job_exec=refund-stuck", "checks/ended?outcome=timed_out", "checks/ended?from={middle}",
 	"checks/life?entity=order/4711", "checks/life?entity=account/main",
 	"slots/load", "slots/ledger", "forecast/get", "status/look", "doctor/examine", "attest/run",
-	"stats/execs", "stats/percentiles", "stats/slower", "execs/list", "pauses/list",
+	"stats/execs", "stats/percentiles", "stats/days", "stats/days?job_exec=order-unshipped", "stats/slower", "execs/list", "pauses/list",
 	"schedules/list", "schedules/get?id=nightly", "schedules/runs?id=nightly", "schedules/preview?crontab=@daily&zone=Europe/Berlin",
 	"jobs/list", "jobs/get?name=close-the-day", "jobs/versions?name=close-the-day", "jobs/runs", "steps/list", "runs/long",
 	"agents/list", "agents/pools", "events/backlog", "events/set_aside", "audit/list", "audit/list?kind=check", "bulk/list", "tokens/list", "metrics",

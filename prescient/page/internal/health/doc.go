@@ -1,0 +1,2 @@
+// Package health has the views of what is wrong: what the doctor finds, and who waits for whom in the database.
+package health

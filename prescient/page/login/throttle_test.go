@@ -1,0 +1,70 @@
+package login
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTriesAreCountedByAddressByAccountAndByBrowser(t *testing.T) {
+	now := time.Date(2026, 11, 26, 3, 0, 0, 0, time.UTC)
+	for kind, l := range map[limitKind]limit{ofAddress: byAddress, ofAccount: byAccount, ofBrowser: byBrowser} {
+		th := newThrottle()
+		for i := range l.burst {
+			if wait := th.wait(now, kind, "a"); wait != 0 {
+				t.Errorf("try %d waits for %s", i, wait)
+			}
+		}
+		for range 3 { // a try that is refused does not count
+			if wait := th.wait(now, kind, "a"); wait <= 0 || wait > l.every {
+				t.Errorf("it waits for %s", wait)
+			}
+		}
+		if wait := th.wait(now.Add(l.every), kind, "a"); wait != 0 {
+			t.Errorf("later it waits for %s", wait)
+		}
+		for other := range th.kinds {
+			if wait := th.wait(now, other, "a"); other != kind && wait != 0 {
+				t.Errorf("%d is counted with %d", kind, other)
+			}
+		}
+	}
+}
+
+// However many names and addresses there are, none is forgotten, and the memory is bounded.
+func TestNoNumberOfNamesMakesAnAccountForgotten(t *testing.T) {
+	now, th := time.Now(), newThrottle()
+	for range byAccount.burst {
+		th.wait(now, ofAccount, "ada")
+	}
+	for i := range 100_000 {
+		th.wait(now, ofAccount, fmt.Sprint("x", i))
+	}
+	if th.wait(now, ofAccount, "ada") == 0 {
+		t.Error("it is forgotten")
+	}
+}
+
+func TestAnAddressOfIPv6CountsByItsNetwork(t *testing.T) {
+	for address, want := range map[string]string{"10.0.0.7": "10.0.0.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "2001:db8:1:2::1": "2001:db8:1:2::/64", "::1": "::/64", "@": "@", "": ""} {
+		if got := network(address); got != want {
+			t.Errorf("%s: %s; want %s", address, got, want)
+		}
+	}
+}
+
+func TestABrowserIsKnownToTheAccountThatWasSignedInTo(t *testing.T) {
+	const hash, other = "$argon2id$v=19$m=1$a$b", "$argon2id$v=19$m=1$a$c"
+	cookie := newKnown(hash)
+	if !isKnown(cookie, hash) || newKnown(hash) == cookie {
+		t.Error(cookie)
+	}
+	random, sum, _ := strings.Cut(cookie, ".")
+	for _, bad := range []struct{ cookie, hash string }{{cookie, other}, {cookie, ""}, {newKnown(""), ""}, {"", hash}, {".", hash}, {random, hash}, {random + ".", hash}, {"." + sum, hash}, {cookie + "A", hash},
+		{"A" + random + "." + sum, hash}, {strings.Repeat("A", 22) + "." + sum, hash}, {"!." + sum, hash}} {
+		if isKnown(bad.cookie, bad.hash) {
+			t.Errorf("%q, %q", bad.cookie, bad.hash)
+		}
+	}
+}

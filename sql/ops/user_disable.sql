@@ -1,0 +1,4 @@
+-- Let somebody sign in no more.
+-- Index: PRIMARY of web_user, one entry. Locks: the row, which is this transaction's.
+-- 1: the name
+UPDATE {prefix}web_user SET disabled_at = UTC_TIMESTAMP(6) WHERE name = ?
