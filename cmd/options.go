@@ -53,6 +53,8 @@ type Options struct {
 	// Serve makes what the command serve serves: api.New of package prescient/api. Without it there is no such command, and a program compiles
 	// nothing of it.
 	Serve func(door.Serving) http.Handler
+	// Page makes the page that serve serves beside that: login.Serve of package prescient/page/login. Without it there is none.
+	Page func(ctx context.Context, s door.Serving) (http.Handler, error)
 
 	// Args are the arguments, without the name of the program; those of the process by default.
 	Args []string
@@ -145,7 +147,7 @@ func (o Options) complete() Options {
 func New(options Options) *cobra.Command {
 	options = options.complete()
 	prog := &program.Program{Name: options.Program, Version: versionOf(options.Program, options.Version).Version, Stderr: options.Stderr, Env: options.Env, Environ: options.Environ,
-		ConfigPaths: options.ConfigPaths, Brokers: options.Brokers, Formats: options.Formats, WakeUps: options.WakeUps, Serve: options.Serve, Screen: &output.Screen{Writer: options.Stderr}}
+		ConfigPaths: options.ConfigPaths, Brokers: options.Brokers, Formats: options.Formats, WakeUps: options.WakeUps, Serve: options.Serve, Page: options.Page, Screen: &output.Screen{Writer: options.Stderr}}
 	if options.Register != nil {
 		prog.Register = func(ctx context.Context, s *program.Session) error {
 			return options.Register(ctx, s.Registry, Deps{Config: s.Config, DB: s.DB, Client: s.Client, Schedules: s.Schedules, Jobs: s.Jobs, Events: s.Schedules.Outbox(), Long: s.Long, Log: s.Log})

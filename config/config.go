@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -328,6 +329,22 @@ type Serve struct {
 	CertFile, KeyFile string
 	// Rate is how many requests a second a caller may send, and Concurrent how many are done at a time.
 	Rate, Concurrent int
+	// BaseURL is where browsers find the page, and Place and Colour are what it calls the installation and shows it by.
+	BaseURL, Place, Colour string
+	// Proxies are believed when they say where a request came from.
+	Proxies []netip.Prefix
+	// OIDC is the provider by which people sign in.
+	OIDC OIDC
+}
+
+// OIDC is a provider of OpenID Connect; none where the Issuer is empty.
+type OIDC struct {
+	Issuer, ClientID string
+	// Secret is read from serve.oidc_secret_file; the zero Secret for none.
+	Secret value.Secret
+	// NameClaim names a person, and RoleClaim has what Roles are looked up by.
+	NameClaim, RoleClaim string
+	Roles                map[string]string
 }
 
 // The words of serve.open.

@@ -38,6 +38,8 @@ const (
 
 	keyServeCert = "serve.tls_cert_file"
 	keyServeKey  = "serve.tls_key_file"
+
+	keyOIDCSecret = "serve.oidc_secret_file"
 )
 
 const (
@@ -70,6 +72,7 @@ func (f field) read(key, text, source string, p *problems) {
 // fields returns every key that has one value, in the order of the example file, set to fill c.
 func fields(c *Config) []field {
 	w, g, s, l, o, d, e, v := &c.Worker, &c.Guards, &c.Sweep, &c.Log, &c.Jobs.Orders, &c.Doctor, &c.Events, &c.Serve
+	i := &v.OIDC
 	list := append([]field{
 		{keyDSN, "", nil, "dsn",
 			"user@tcp(host:port,host:port)/database, one host or more; one with a password is refused here, where others can see it: see --dsn-file"},
@@ -148,6 +151,18 @@ func fields(c *Config) []field {
 		{keyServeKey, "", value.Label(&v.KeyFile, 4096), "path", "PEM file of its key"},
 		{"serve.rate", "20", value.Number(&v.Rate, 1, mostAllowed), "number", "requests a second that serve takes of each caller"},
 		{"serve.concurrent", "32", value.Number(&v.Concurrent, 1, mostConcurrency), "number", "requests that serve does at a time"},
+		{"serve.base_url", "", value.BaseURL(&v.BaseURL), "url", "where browsers find the page (default the root of whatever host they ask)"},
+		{"serve.place", "", value.Label(&v.Place, 64), "text", "what the page calls the installation"},
+		{"serve.colour", "grey", value.OneOf(&v.Colour, "blue", "green", "grey", "orange", "red", "teal", "violet"), "colour",
+			"colour of the page's bar: blue, green, grey, orange, red, teal or violet"},
+		{"serve.proxies", "", value.Networks(&v.Proxies), "networks", "proxies that are believed when they say where a request came from: 10.0.0.7,10.1.0.0/16"},
+		{"serve.oidc_issuer", "", value.BaseURL(&i.Issuer), "url", "provider of OpenID Connect by which people sign in (default none)"},
+		{"serve.oidc_client_id", "", value.Label(&i.ClientID, 255), "text", "what the provider knows this installation by"},
+		{keyOIDCSecret, "", nil, "path", "file that holds what this installation proves itself by to the provider"},
+		{"serve.oidc_name_claim", "email", value.Label(&i.NameClaim, 255), "claim", "claim that names a person"},
+		{"serve.oidc_role_claim", "groups", value.Label(&i.RoleClaim, 255), "claim", "claim by which a person has a role; dots lead into it"},
+		{"serve.oidc_roles", "", value.Assigned(&i.Roles, OpenViewer, OpenOperator, OpenAdmin), "text=role,…",
+			"roles of what that claim says, * for everybody: sre=operator,*=viewer"},
 		{"events.lease", "15s", value.Duration(&e.Lease, 2*time.Second, time.Hour), "duration",
 			"time after which the shards of a silent forwarder are free for others"},
 		{"events.poll", "250ms", value.Duration(&e.Poll, 10*time.Millisecond, time.Minute), "duration",

@@ -28,6 +28,7 @@ func Load(options Options) (Config, error) {
 	}
 	c.TLS = readTLS(c.TLS.ServerName, given, &wrong)
 	readServeDSNs(&c.Serve, given, options.PasswordInFlag, &c.settings, &wrong)
+	c.Serve.OIDC.Secret = readFileOf(keyOIDCSecret, given, &wrong)
 	c.Grid, c.Worker.Assignment = readSlots(given, &wrong)
 	c.Jobs.Orders.TablePrefix = cmp.Or(c.Jobs.Orders.TablePrefix, c.TablePrefix)
 	compareOrders(c.Jobs.Orders, given, &wrong)

@@ -20,7 +20,7 @@ func TestServeStartsWhereOthersReachItOnlyWithATokenOrAWord(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		refused(r).Wants(t, cmd.ExitTables, "migrate")
 		r.OK("migrate")
-		refused(r, "--serve-address", "0.0.0.0:0").Wants(t, cmd.ExitUsage, "no token is good", "token create", "serve.open")
+		refused(r, "--serve-address", "0.0.0.0:0").Wants(t, cmd.ExitUsage, "no token is good", "token create", "user add", "serve.open")
 		refused(r, "--serve-address", ":0").Wants(t, cmd.ExitUsage, "no token is good")
 		refused(r, "--serve-open", "root").Wants(t, cmd.ExitUsage, "viewer, operator, admin")
 		refused(r, "--serve-tls-cert-file", "x").Wants(t, cmd.ExitUsage, "serve.tls_key_file is missing")
@@ -40,6 +40,9 @@ func TestServeStartsWhereOthersReachItOnlyWithATokenOrAWord(t *testing.T) {
 		s.Process.Says(t, "there is no TLS")
 		s.wants(401, "ErrUnauthorized", "", pending, "")
 		s.wants(200, `"rows":[]`, good, pending, "")
+		r.Exec("DELETE FROM api_token")
+		user(r, "ada", "viewer")
+		start(r, "--serve-address", "0.0.0.0:0")
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -69,5 +70,20 @@ func withHealth(next http.Handler, alive func(ctx context.Context) error) http.H
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, text) // whoever asked may be gone
 	})
+	return mux
+}
+
+// besidePages hands requests for the API on to it, below the path of the base URL or without that, and others to the pages.
+func besidePages(base string, api, pages http.Handler) http.Handler {
+	prefix := ""
+	if u, err := url.Parse(base); err == nil { // the configuration has seen to it
+		prefix = strings.TrimRight(u.Path, "/")
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", pages)
+	mux.Handle("/api/", api)
+	if prefix != "" {
+		mux.Handle(prefix+"/api/", http.StripPrefix(prefix, api))
+	}
 	return mux
 }

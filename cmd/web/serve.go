@@ -28,14 +28,17 @@ import (
 func Serve(prog *program.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "serve",
-		Short: "Stay up and do over HTTP what callers with tokens ask for",
+		Short: "Stay up with a page for people, and do over HTTP what callers with tokens ask for",
 		Long: `Stays up and serves the API at /api/v1, which describes itself at /api/v1/openapi.json, and /healthz: 200 while the
 database answers. A caller sends its token with each request (Authorization: Bearer pst_…); token create makes one.
 What a caller may do is a matter of the token's role: a viewer sees all but payloads, an operator sees these and
-changes checks, schedules and jobs, an admin also makes tokens.
+changes checks, schedules and jobs, an admin also makes tokens and users.
+
+All else is the page, where people sign in: users by name and password (user add), and with serve.oidc_issuer those whom
+a provider of OpenID Connect names. Behind a proxy it needs serve.base_url, and serve.proxies to tell people apart.
 
 It listens at serve.address, which other machines do not reach by default. At an address that they reach it does not
-start unless a token is good, or serve.open says which role requests without a token have. With serve.open at an address
+start unless a token is good or there is a user, or serve.open says which role requests without a token have. With serve.open at an address
 of this machine alone, only requests for localhost or that address are taken: a page of another site cannot have a
 browser send them. It also works off bulk runs.
 
@@ -100,7 +103,15 @@ func serve(ctx context.Context, s *program.Session) error {
 			return exit.Usage(fmt.Errorf("serve.tls_cert_file, serve.tls_key_file: %w", err))
 		}
 	}
-	handler := s.Program.Serve(door.Serving{Ops: o, Authenticate: d.Authenticate, Concurrent: c.Concurrent, Rate: float64(c.Rate), Version: s.Program.Version, Log: s.Log})
+	serving := door.Serving{Ops: o, Authenticate: d.Authenticate, Concurrent: c.Concurrent, Rate: float64(c.Rate), Version: s.Program.Version, Log: s.Log, Page: pageOf(s, d)}
+	handler := s.Program.Serve(serving)
+	if s.Program.Page != nil {
+		pages, err := s.Program.Page(ctx, serving)
+		if err != nil {
+			return fmt.Errorf("the page: %w", s.Explain(err))
+		}
+		handler = besidePages(c.BaseURL, handler, pages)
+	}
 	handler = withHealth(handler, d.Alive)
 	if c.Open != "" {
 		handler = onlyFor(c.Address, local, handler)
@@ -111,6 +122,17 @@ func serve(ctx context.Context, s *program.Session) error {
 	all.Go(func() { workBulk(beside, s, o) })
 	defer func() { stop(); all.Wait() }()
 	return listen(ctx, s, listener, cert, logged(s.Log, handler))
+}
+
+// pageOf is what the page is made with.
+func pageOf(s *program.Session, d *door.Door) door.Page {
+	c, o := s.Config.Serve, s.Config.Serve.OIDC
+	p := door.Page{DB: d.DB(), Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), BaseURL: c.BaseURL, Place: c.Place, Colour: c.Colour, Proxies: c.Proxies,
+		OIDC: door.OIDC{Issuer: o.Issuer, ClientID: o.ClientID, Secret: o.Secret.Reveal(), NameClaim: o.NameClaim, RoleClaim: o.RoleClaim, Roles: make(map[string]ops.Role)}}
+	for of, role := range o.Roles {
+		p.OIDC.Roles[of] = ops.Role(role)
+	}
+	return p
 }
 
 // open makes what does operations, and what knows callers.
@@ -184,13 +206,16 @@ func admissible(ctx context.Context, s *program.Session, d *door.Door, local boo
 		return nil
 	}
 	has, err := d.HasToken(ctx)
+	if err == nil && !has && s.Program.Page != nil {
+		has, err = d.HasUser(ctx)
+	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("serve.dsn_door: %w", s.Explain(err))
 	case !has:
-		return exit.Usage(fmt.Errorf("serve.address %s can be reached from other machines, and no token is good: make one first by %s token create, or say by serve.open which role requests without a token have", c.Address, s.Program.Name))
+		return exit.Usage(fmt.Errorf("serve.address %s can be reached from other machines, and no token is good, nor is there a user of the page: make one first by %[2]s token create or %[2]s user add, or say by serve.open which role requests without a token have", c.Address, s.Program.Name))
 	case c.CertFile == "":
-		s.Log.Warn().Msg("there is no TLS: who can listen on the network sees tokens; give serve.tls_cert_file and serve.tls_key_file, or put what speaks TLS before this")
+		s.Log.Warn().Msg("there is no TLS: who can listen on the network sees tokens and passwords; give serve.tls_cert_file and serve.tls_key_file, or put what speaks TLS before this")
 	}
 	return nil
 }

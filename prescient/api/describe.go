@@ -21,10 +21,13 @@ var jsonFormat = huma.Format{
 		return e.Encode(v)
 	},
 	Unmarshal: func(data []byte, v any) error {
-		if _, first := v.(*any); first { // huma looks at the body in general, and then reads it into what is wanted
-			if err := plainBody(data); err != nil {
-				return err
-			}
+		general, err := plainBody(data)
+		if err != nil {
+			return err // also where huma goes on all the same, to read into what is wanted
+		}
+		if to, is := v.(*any); is {
+			*to = general
+			return nil
 		}
 		return json.Unmarshal(data, v)
 	},
@@ -52,6 +55,8 @@ func nameOf(t reflect.Type, hint string) string {
 	switch room := path.Base(t.PkgPath()); room {
 	case "prescient", "ops", "client", "api", ".":
 		return name
+	case "definition":
+		return name + "Definition"
 	default:
 		return strings.ToUpper(room[:1]) + room[1:] + name
 	}

@@ -46,55 +46,96 @@ func plainQuery(raw string, several []string) error {
 // free are the names below which a body has what its caller likes, for a job_exec.
 var free = []string{"payload", "arguments"}
 
-// deepest is how deep a body may be, but for what is free.
-const deepest = 32
+const (
+	// deepest is how deep a body may be, and mostValues how many values it may have, but for what is free. A thousand checks have half as many. Each
+	// costs some hundred times its length while a body is read, and what is wrong with it is said.
+	deepest    = 32
+	mostValues = 20_000
+)
 
-// plainBody refuses a body that has a name of an object twice, in whatever case, of which some readers see the first, some the last, and encoding/json
-// a mixture; and bytes that are no text. What is no JSON is left to others.
-func plainBody(body []byte) error {
+// errFull is returned where a body has too many values.
+var errFull = fmt.Errorf("more than %d values", mostValues)
+
+// plainBody reads a body in general, for who looks whether it is as described: what is free it leaves out. It refuses a body that has a name of an
+// object twice, in whatever case, of which some readers see the first, some the last, and encoding/json a mixture; bytes that are no text; and what
+// is too deep or too much.
+func plainBody(body []byte) (any, error) {
 	if !utf8.Valid(body) {
-		return errors.New("not valid UTF-8")
+		return nil, errors.New("not valid UTF-8")
 	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	return plainValue(d, deepest)
+	if !json.Valid(body) {
+		return nil, json.Unmarshal(body, new(struct{})) // which says where
+	}
+	r := plainReader{json.NewDecoder(bytes.NewReader(body)), mostValues}
+	return r.value(deepest)
 }
 
-// plainValue reads one value. After an error of the JSON whoever reads it next says what is wrong.
-func plainValue(d *json.Decoder, deeper int) error {
-	token, err := d.Token()
+// plainReader reads what is valid JSON.
+type plainReader struct {
+	*json.Decoder
+	more int // values
+}
+
+func (r *plainReader) value(deeper int) (any, error) {
+	if r.more--; r.more < 0 {
+		return nil, errFull
+	}
+	token, err := r.Token()
 	opened, is := token.(json.Delim)
-	if err != nil || !is {
-		return nil
+	switch {
+	case err != nil || !is:
+		return token, err
+	case deeper == 0:
+		return nil, fmt.Errorf("deeper than %d", deepest)
 	}
-	if deeper == 0 {
-		return fmt.Errorf("deeper than %d", deepest)
-	}
-	seen := make(map[string]bool)
-	for d.More() {
-		name := ""
-		if opened == '{' {
-			token, err := d.Token()
+	list, object, seen := []any{}, make(map[string]any), make(map[string]bool)
+	for r.More() {
+		if opened == '[' {
+			one, err := r.value(deeper - 1)
 			if err != nil {
-				return nil
+				return nil, err
 			}
-			name, _ = token.(string)
-			if folded := fold(name); seen[folded] {
-				return fmt.Errorf("it has %.40q twice", name)
-			} else {
-				seen[folded] = true
-			}
+			list = append(list, one)
+			continue
 		}
-		if slices.Contains(free, fold(name)) {
-			if d.Decode(new(json.RawMessage)) != nil {
-				return nil
-			}
-		} else if err := plainValue(d, deeper-1); err != nil {
-			return err
+		token, err := r.Token()
+		if err != nil {
+			return nil, err
+		}
+		name, _ := token.(string)
+		folded := fold(name)
+		if seen[folded] {
+			return nil, fmt.Errorf("it has %.40q twice", name)
+		}
+		seen[folded] = true
+		if slices.Contains(free, folded) {
+			object[name], err = r.leftOut()
+		} else {
+			object[name], err = r.value(deeper - 1)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	_, _ = d.Token() // what closes it
-	return nil
+	if _, err := r.Token(); err != nil { // what closes it
+		return nil, err
+	}
+	if opened == '[' {
+		return list, nil
+	}
+	return object, nil
+}
+
+// leftOut reads what is free: a text or a number as it is, and an empty object for all that has others in it.
+func (r *plainReader) leftOut() (value any, err error) {
+	var raw json.RawMessage
+	if err := r.Decode(&raw); err != nil {
+		return nil, err
+	}
+	if raw[0] == '{' || raw[0] == '[' {
+		return map[string]any{}, nil
+	}
+	return value, json.Unmarshal(raw, &value)
 }
 
 // fold is a name as those see it who heed no case.

@@ -11,22 +11,23 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/served"
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/definition"
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
 )
 
-func daily(crontabs ...string) ops.Timing { return ops.Timing{Crontabs: crontabs} }
+func daily(crontabs ...string) definition.Timing { return definition.Timing{Crontabs: crontabs} }
 
 func text(s string) *string { return &s }
 
 func TestASchedulesLife(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *served.Rig) {
 		o, by, viewer := r.OpsAt(rig.At("10:00")), served.By(ops.Operator), served.By(ops.Viewer)
-		digest := ops.ScheduleDefinition{ID: "digest/7", Timing: daily("30 12 * * *"), JobExec: "digest", Payload: text("user 7"), Owner: "user/7"}
+		digest := definition.Schedule{ID: "digest/7", Timing: daily("30 12 * * *"), JobExec: "digest", Payload: text("user 7"), Owner: "user/7"}
 		digest.Zone, digest.CatchUp, digest.CatchUpWithinMS, digest.ExpiresAfterMS, digest.JitterMS = "Europe/Berlin", "skip", 90_000, 3_600_000, 0
-		other := ops.ScheduleDefinition{ID: "late", Timing: daily("0 3 * * *"), JobExec: "export", Long: true, PayloadBase64: "/w=="}
+		other := definition.Schedule{ID: "late", Timing: daily("0 3 * * *"), JobExec: "export", Long: true, PayloadBase64: "/w=="}
 		other.Overlap, other.NoQuota, other.ToleranceMS, other.Pool, other.Heartbeat = "queue", true, 60_000, "heavy", "beat"
-		for _, one := range []ops.ScheduleDefinition{digest, other} {
+		for _, one := range []definition.Schedule{digest, other} {
 			for _, want := range []bool{true, false} {
 				did, err := ops.CreateSchedule.Do(t.Context(), o, by, one)
 				if err != nil || did.Created != want {
@@ -40,14 +41,14 @@ func TestASchedulesLife(t *testing.T) {
 			if (got.Payload != nil && *got.Payload == "user 7") != role.May(ops.Operator) || !got.Enabled || got.Version != 1 || !got.Next.Equal(rig.At("11:30")) {
 				t.Errorf("%s: %+v", role, got)
 			}
-			if got.Payload = digest.Payload; fmt.Sprint(got.ScheduleDefinition) != fmt.Sprint(digest) {
-				t.Errorf("%s: %+v; want %+v", role, got.ScheduleDefinition, digest)
+			if got.Payload = digest.Payload; fmt.Sprint(got.Schedule) != fmt.Sprint(digest) {
+				t.Errorf("%s: %+v; want %+v", role, got.Schedule, digest)
 			}
 		}
 		got, err := ops.GetSchedule.Do(t.Context(), o, by, ops.ScheduleAsked{ID: "late"})
 		r.Must(err)
-		if other.Zone, other.CatchUp = "UTC", "once"; fmt.Sprint(got.ScheduleDefinition) != fmt.Sprint(other) {
-			t.Errorf("%+v; want %+v", got.ScheduleDefinition, other)
+		if other.Zone, other.CatchUp = "UTC", "once"; fmt.Sprint(got.Schedule) != fmt.Sprint(other) {
+			t.Errorf("%+v; want %+v", got.Schedule, other)
 		}
 		list, err := ops.ListSchedules.Do(t.Context(), o, viewer, ops.SchedulesAsked{Paging: ops.Paging{Limit: 1}})
 		r.Must(err)
@@ -61,7 +62,7 @@ func TestASchedulesLife(t *testing.T) {
 		}
 		digest.Crontabs = []string{"0 13 * * *"}
 		for _, want := range []bool{true, false} {
-			did, err := ops.UpdateSchedule.Do(t.Context(), o, by, ops.ScheduleUpdate{ScheduleDefinition: digest})
+			did, err := ops.UpdateSchedule.Do(t.Context(), o, by, ops.ScheduleUpdate{Schedule: digest})
 			if err != nil || did.Changed != want {
 				t.Errorf("%+v, %v", did, err)
 			}
@@ -103,18 +104,18 @@ func TestASchedulesLife(t *testing.T) {
 func TestASchedulesDefinitionIsRefusedWhereItIsNoGood(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *served.Rig) {
 		by := served.By(ops.Operator)
-		good := ops.ScheduleDefinition{ID: "a", Timing: daily("@hourly"), JobExec: "digest"}
-		for what, change := range map[string]func(d *ops.ScheduleDefinition){
-			"two payloads": func(d *ops.ScheduleDefinition) { d.Payload, d.PayloadBase64 = text("a"), "YQ==" },
-			"no base64":    func(d *ops.ScheduleDefinition) { d.PayloadBase64 = "?" },
-			"no owner":     func(d *ops.ScheduleDefinition) { d.Owner = "user" },
-			"no crontab":   func(d *ops.ScheduleDefinition) { d.Crontabs = []string{"every day"} },
-			"too fine":     func(d *ops.ScheduleDefinition) { d.Crontabs = []string{"* * * * *"} },
-			"no zone":      func(d *ops.ScheduleDefinition) { d.Zone = "Europe/Nowhere" },
-			"two quotas":   func(d *ops.ScheduleDefinition) { d.Long, d.QuotaMS, d.NoQuota = true, 1000, true },
-			"half seconds": func(d *ops.ScheduleDefinition) { d.JitterMS = 500 },
-			"no target":    func(d *ops.ScheduleDefinition) { d.JobExec = "" },
-			"not long":     func(d *ops.ScheduleDefinition) { d.Pool = "heavy" },
+		good := definition.Schedule{ID: "a", Timing: daily("@hourly"), JobExec: "digest"}
+		for what, change := range map[string]func(d *definition.Schedule){
+			"two payloads": func(d *definition.Schedule) { d.Payload, d.PayloadBase64 = text("a"), "YQ==" },
+			"no base64":    func(d *definition.Schedule) { d.PayloadBase64 = "?" },
+			"no owner":     func(d *definition.Schedule) { d.Owner = "user" },
+			"no crontab":   func(d *definition.Schedule) { d.Crontabs = []string{"every day"} },
+			"too fine":     func(d *definition.Schedule) { d.Crontabs = []string{"* * * * *"} },
+			"no zone":      func(d *definition.Schedule) { d.Zone = "Europe/Nowhere" },
+			"two quotas":   func(d *definition.Schedule) { d.Long, d.QuotaMS, d.NoQuota = true, 1000, true },
+			"half seconds": func(d *definition.Schedule) { d.JitterMS = 500 },
+			"no target":    func(d *definition.Schedule) { d.JobExec = "" },
+			"not long":     func(d *definition.Schedule) { d.Pool = "heavy" },
 		} {
 			d := good
 			change(&d)
@@ -128,7 +129,7 @@ func TestASchedulesDefinitionIsRefusedWhereItIsNoGood(t *testing.T) {
 			}
 		}
 		for _, err := range []error{
-			second(ops.UpdateSchedule.Do(t.Context(), r.Ops, by, ops.ScheduleUpdate{ScheduleDefinition: good})), second(ops.PauseSchedule.Do(t.Context(), r.Ops, by, ops.ScheduleAsked{ID: "a"})),
+			second(ops.UpdateSchedule.Do(t.Context(), r.Ops, by, ops.ScheduleUpdate{Schedule: good})), second(ops.PauseSchedule.Do(t.Context(), r.Ops, by, ops.ScheduleAsked{ID: "a"})),
 			second(ops.RunSchedule.Do(t.Context(), r.Ops, by, ops.ScheduleAsked{ID: "a"})), second(ops.ListScheduleRuns.Do(t.Context(), r.Ops, by, ops.ScheduleRunsAsked{ScheduleAsked: ops.ScheduleAsked{ID: "a"}})),
 		} {
 			if !errors.Is(err, schedule.ErrNotFound) {
@@ -173,12 +174,12 @@ func TestAPreviewIsOfTheZone(t *testing.T) {
 func TestAJobsLife(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *served.Rig) {
 		o, by, viewer := r.OpsAt(rig.At("10:00")), served.By(ops.Operator), served.By(ops.Viewer)
-		put, err := ops.PutStep.Do(t.Context(), o, by, ops.StepUpdate{StepDefinition: ops.StepDefinition{Name: "report", JobExec: "send-report", Arguments: []byte(`{"to":"ada"}`)}})
+		put, err := ops.PutStep.Do(t.Context(), o, by, ops.StepUpdate{Step: definition.Step{Name: "report", JobExec: "send-report", Arguments: []byte(`{"to":"ada"}`)}})
 		r.Must(err)
 		if !put.Changed || len(put.Jobs) != 0 {
 			t.Errorf("%+v", put)
 		}
-		nightly := ops.JobDefinition{Name: "nightly", Timing: daily("0 3 * * *"), Steps: []ops.StepDefinition{
+		nightly := definition.Job{Name: "nightly", Timing: daily("0 3 * * *"), Steps: []definition.Step{
 			{Name: "export", JobExec: "export-orders", Arguments: []byte(`{"table":"orders"}`), TimeoutMS: 3_600_000, Retries: 3, RetryWaitMS: 5000, OnFailure: "continue"}, {Name: "report", Shared: true}}}
 		for _, want := range []bool{true, false} {
 			did, err := ops.CreateJob.Do(t.Context(), o, by, nightly)
@@ -205,12 +206,12 @@ func TestAJobsLife(t *testing.T) {
 			}
 		}
 		nightly.Steps[0].Retries = 4
-		did, err := ops.UpdateJob.Do(t.Context(), o, by, ops.JobUpdate{JobDefinition: nightly, Version: 1})
+		did, err := ops.UpdateJob.Do(t.Context(), o, by, ops.JobUpdate{Job: nightly, Version: 1})
 		r.Must(err)
-		if _, err := ops.UpdateJob.Do(t.Context(), o, by, ops.JobUpdate{JobDefinition: nightly, Version: 1}); !did.Changed || !errors.Is(err, steps.ErrStale) {
+		if _, err := ops.UpdateJob.Do(t.Context(), o, by, ops.JobUpdate{Job: nightly, Version: 1}); !did.Changed || !errors.Is(err, steps.ErrStale) {
 			t.Errorf("%+v, %v", did, err)
 		}
-		put, err = ops.PutStep.Do(t.Context(), o, by, ops.StepUpdate{StepDefinition: ops.StepDefinition{Name: "report", JobExec: "send-mail"}, Version: 1})
+		put, err = ops.PutStep.Do(t.Context(), o, by, ops.StepUpdate{Step: definition.Step{Name: "report", JobExec: "send-mail"}, Version: 1})
 		r.Must(err)
 		versions, err := ops.ListJobVersions.Do(t.Context(), o, viewer, ops.JobVersionsAsked{JobNamed: named, Limit: 2})
 		r.Must(err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/ops/definition"
 	"prescient/prescient/steps"
 )
 
@@ -52,7 +53,7 @@ func (q asked) jobsWithNext(ctx context.Context, found ...steps.Stored) ([]Job, 
 	due, err := q.schedules.Timers(ctx, q.db, ids...)
 	rows := make([]Job, len(found))
 	for i, one := range found {
-		rows[i] = Job{q.by.jobOf(one.Job), one.Version, switchOf(one.Schedule, due[one.Schedule.ID]), one.CreatedAt, one.UpdatedAt, wrongOf(one.Wrong)}
+		rows[i] = Job{definition.OfJob(one.Job, q.by.Role.May(Operator)), one.Version, switchOf(one.Schedule, due[one.Schedule.ID]), one.CreatedAt, one.UpdatedAt, wrongOf(one.Wrong)}
 	}
 	return rows, err
 }
@@ -72,7 +73,7 @@ type JobAsked struct {
 var GetJob = query("jobs.get", Viewer, "Get a job, or one of its versions, also of a job that was deleted.", func(ctx context.Context, q asked, in JobAsked) (Job, error) {
 	if in.Version != 0 {
 		v, err := q.jobs.GetVersion(ctx, q.db, in.Name, in.Version)
-		return Job{JobDefinition: q.by.jobOf(v.Job), Version: v.Version, CreatedAt: v.CreatedAt, UpdatedAt: v.CreatedAt, Wrong: wrongOf(v.Wrong)}, butUnreadable(err)
+		return Job{Job: definition.OfJob(v.Job, q.by.Role.May(Operator)), Version: v.Version, CreatedAt: v.CreatedAt, UpdatedAt: v.CreatedAt, Wrong: wrongOf(v.Wrong)}, butUnreadable(err)
 	}
 	one, err := q.jobs.Get(ctx, q.db, in.Name)
 	if err := butUnreadable(err); err != nil {
@@ -106,8 +107,8 @@ var ListJobVersions = query("jobs.versions", Viewer, "List the versions of a job
 })
 
 // CreateJob adds a job.
-var CreateJob = deed("jobs.create", Operator, "Add a job of steps, which runs from now on.", func(ctx context.Context, d doing, in JobDefinition) (Created, error) {
-	job, err := in.job()
+var CreateJob = deed("jobs.create", Operator, "Add a job of steps, which runs from now on.", func(ctx context.Context, d doing, in definition.Job) (Created, error) {
+	job, err := in.Defined()
 	if err != nil {
 		return Created{}, err
 	}
@@ -117,13 +118,13 @@ var CreateJob = deed("jobs.create", Operator, "Add a job of steps, which runs fr
 
 // JobUpdate is another definition of a job.
 type JobUpdate struct {
-	JobDefinition
+	definition.Job
 	Version uint64 `json:"version,string" required:"false" doc:"Refuse it where the job has another version by now."`
 }
 
 // UpdateJob puts another definition in the place of a job's.
 var UpdateJob = deed("jobs.update", Operator, "Put another definition in the place of a job's: all of it. Runs that have begun keep their version.", func(ctx context.Context, d doing, in JobUpdate) (Changed, error) {
-	job, err := in.job()
+	job, err := in.Defined()
 	if err != nil {
 		return Changed{}, err
 	}
@@ -224,7 +225,7 @@ var ListSteps = query("steps.list", Viewer, "List steps that jobs may share, in 
 })
 
 func (c Caller) sharedOf(one steps.StoredStep) SharedStep {
-	return SharedStep{c.stepOf(one.Step), one.Version, one.Jobs, one.CreatedAt, one.UpdatedAt, wrongOf(one.Wrong)}
+	return SharedStep{definition.OfStep(one.Step, c.Role.May(Operator)), one.Version, one.Jobs, one.CreatedAt, one.UpdatedAt, wrongOf(one.Wrong)}
 }
 
 // StepNamed names a shared step.
@@ -240,7 +241,7 @@ var GetStep = query("steps.get", Viewer, "Get a shared step, with the jobs that 
 
 // StepUpdate is a definition of a shared step.
 type StepUpdate struct {
-	StepDefinition
+	definition.Step
 	Version uint64 `json:"version,string" required:"false" doc:"Refuse it where the step has another version by now, or is not there."`
 }
 
@@ -252,7 +253,7 @@ type StepPut struct {
 
 // PutStep defines a shared step.
 var PutStep = deed("steps.put", Operator, "Define a shared step, or put another definition in the place of that which is there.", func(ctx context.Context, d doing, in StepUpdate) (StepPut, error) {
-	changed, jobs, err := d.jobs.PutStep(ctx, d.tx, in.step(), in.Version)
+	changed, jobs, err := d.jobs.PutStep(ctx, d.tx, in.Defined(), in.Version)
 	if jobs == nil {
 		jobs = []string{}
 	}
@@ -264,3 +265,44 @@ var DeleteStep = deed("steps.delete", Operator, "Delete a shared step that no jo
 	err := d.jobs.DeleteStep(ctx, d.tx, in.Name)
 	return Counted{1}, err
 })
+
+// Job is a job that is there.
+type Job struct {
+	definition.Job
+	Version uint64 `json:"version,string" doc:"Rises with every change of the job, and of a shared step that it has."`
+	Switch
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	Wrong     string    `json:"wrong,omitempty" doc:"Why its definition, which plain SQL has written, cannot be read: there is its name alone."`
+}
+
+// Cursor is the place of the job in a list.
+func (j Job) Cursor() string { return j.Name }
+
+// SharedStep is a step that jobs may share.
+type SharedStep struct {
+	definition.Step
+	Version   uint64    `json:"version,string"`
+	Jobs      []string  `json:"jobs,omitempty" doc:"The jobs that have it; not in a list."`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	Wrong     string    `json:"wrong,omitempty" doc:"Why its definition cannot be read."`
+}
+
+// Cursor is the place of the step in a list.
+func (s SharedStep) Cursor() string { return s.Name }
+
+// butUnreadable is an error but that of a definition that plain SQL has written: what is wrong with it stands in the answer.
+func butUnreadable(err error) error {
+	if errors.Is(err, steps.ErrUnreadable) {
+		return nil
+	}
+	return err
+}
+
+func wrongOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

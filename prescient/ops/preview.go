@@ -61,7 +61,7 @@ var PreviewSchedule = query("schedules.preview", Viewer, "Say when crontabs fire
 		change = change.UTC()
 		out.ClocksChange = &change
 	}
-	later := timeline.Jitter(in.ID, millis(in.JitterMS)).Truncate(time.Second)
+	later := timeline.Jitter(in.ID, time.Duration(in.JitterMS)*time.Millisecond).Truncate(time.Second)
 	out.Times = []Occurrence{}
 	for at := range line.After(from.Add(-later)) {
 		at = at.Add(later)

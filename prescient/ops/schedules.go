@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/longrun"
+	"prescient/prescient/ops/definition"
 	"prescient/prescient/schedule"
 )
 
@@ -102,8 +104,8 @@ type Created struct {
 }
 
 // CreateSchedule adds a schedule.
-var CreateSchedule = deed("schedules.create", Operator, "Add a schedule, which fires from now on.", func(ctx context.Context, d doing, in ScheduleDefinition) (Created, error) {
-	s, err := in.schedule()
+var CreateSchedule = deed("schedules.create", Operator, "Add a schedule, which fires from now on.", func(ctx context.Context, d doing, in definition.Schedule) (Created, error) {
+	s, err := in.Defined()
 	if err != nil {
 		return Created{}, err
 	}
@@ -118,13 +120,13 @@ type Changed struct {
 
 // ScheduleUpdate is another definition of a schedule.
 type ScheduleUpdate struct {
-	ScheduleDefinition
+	definition.Schedule
 	Version uint64 `json:"version,string" required:"false" doc:"Refuse it where the schedule has another version by now."`
 }
 
 // UpdateSchedule puts another definition in the place of a schedule's.
 var UpdateSchedule = deed("schedules.update", Operator, "Put another definition in the place of a schedule's: all of it, also its payload.", func(ctx context.Context, d doing, in ScheduleUpdate) (Changed, error) {
-	s, err := in.schedule()
+	s, err := in.Defined()
 	if err != nil {
 		return Changed{}, err
 	}
@@ -236,3 +238,33 @@ var ListScheduleRuns = query("schedules.runs", Viewer, "List the runs of a sched
 })
 
 func isTimer(row prescient.FutureJob) bool { return row.JobExec == schedule.TimerExec }
+
+// Switch is whether something that is defined fires, and when.
+type Switch struct {
+	Enabled        bool       `json:"enabled" doc:"It fires."`
+	DisabledAt     *time.Time `json:"disabled_at,omitempty" doc:"When it was disabled, where no person did that."`
+	DisabledReason string     `json:"disabled_reason,omitempty"`
+	Next           *time.Time `json:"next,omitempty" doc:"What its timer waits for."`
+	LastStartedAt  *time.Time `json:"last_started_at,omitempty" doc:"When a long run of it started last."`
+	PassedOver     int64      `json:"passed_over,string" doc:"How often its timer passed over occurrences."`
+}
+
+func switchOf(s schedule.Stored, next time.Time) Switch {
+	return Switch{s.Enabled, timeOrNil(s.DisabledAt), s.DisabledReason, timeOrNil(next), timeOrNil(s.LastStartedAt), s.PassedOver}
+}
+
+// Schedule is a schedule that is there.
+type Schedule struct {
+	definition.Schedule
+	Version uint64 `json:"version,string" doc:"Rises with every change; 0 is that of one that plain SQL inserted, until its timer was called."`
+	Switch
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// Cursor is the place of the schedule in a list.
+func (s Schedule) Cursor() string { return s.ID }
+
+func scheduleOf(s schedule.Stored, next time.Time) Schedule {
+	return Schedule{definition.OfSchedule(s.Schedule), s.Version, switchOf(s, next), s.CreatedAt, s.UpdatedAt}
+}

@@ -12,18 +12,19 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/served"
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/definition"
 	"prescient/prescient/schedule"
 )
 
 func TestSchedulesAndJobsAreSearchedFor(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *served.Rig) {
 		o, by, viewer := r.OpsAt(rig.At("10:00")), served.By(ops.Operator), served.By(ops.Viewer)
-		for _, one := range []ops.ScheduleDefinition{{ID: "Digest/1", JobExec: "mail", Owner: "user/7"}, {ID: "digest/2", Topic: "news.Mail"}, {ID: "other", JobExec: "ship"}} {
+		for _, one := range []definition.Schedule{{ID: "Digest/1", JobExec: "mail", Owner: "user/7"}, {ID: "digest/2", Topic: "news.Mail"}, {ID: "other", JobExec: "ship"}} {
 			one.Timing = daily("30 12 * * *")
 			_, err := ops.CreateSchedule.Do(t.Context(), o, by, one)
 			r.Must(err)
 		}
-		_, err := ops.CreateJob.Do(t.Context(), o, by, ops.JobDefinition{Name: "nightly", Timing: daily("0 4 * * *"), Steps: []ops.StepDefinition{{Name: "dump", JobExec: "mysqldump"}}})
+		_, err := ops.CreateJob.Do(t.Context(), o, by, definition.Job{Name: "nightly", Timing: daily("0 4 * * *"), Steps: []definition.Step{{Name: "dump", JobExec: "mysqldump"}}})
 		r.Must(err)
 		_, err = ops.PauseSchedule.Do(t.Context(), o, by, ops.ScheduleAsked{ID: "other"})
 		r.Must(err)
@@ -68,14 +69,14 @@ func TestSchedulesAndJobsAreSearchedFor(t *testing.T) {
 func TestAScheduleOfAnotherVersionIsNotUpdated(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *served.Rig) {
 		o, by := r.OpsAt(rig.At("10:00")), served.By(ops.Operator)
-		one := ops.ScheduleDefinition{ID: "a", Timing: daily("30 12 * * *"), JobExec: "mail"}
+		one := definition.Schedule{ID: "a", Timing: daily("30 12 * * *"), JobExec: "mail"}
 		_, err := ops.CreateSchedule.Do(t.Context(), o, by, one)
 		r.Must(err)
 		one.Crontabs = []string{"0 13 * * *"}
-		if _, err := ops.UpdateSchedule.Do(t.Context(), o, by, ops.ScheduleUpdate{ScheduleDefinition: one, Version: 2}); !errors.Is(err, schedule.ErrStale) || !strings.Contains(err.Error(), "version 1 by now, not 2") {
+		if _, err := ops.UpdateSchedule.Do(t.Context(), o, by, ops.ScheduleUpdate{Schedule: one, Version: 2}); !errors.Is(err, schedule.ErrStale) || !strings.Contains(err.Error(), "version 1 by now, not 2") {
 			t.Error(err)
 		}
-		did, err := ops.UpdateSchedule.Do(t.Context(), o, by, ops.ScheduleUpdate{ScheduleDefinition: one, Version: 1})
+		did, err := ops.UpdateSchedule.Do(t.Context(), o, by, ops.ScheduleUpdate{Schedule: one, Version: 1})
 		if err != nil || !did.Changed {
 			t.Errorf("%+v, %v", did, err)
 		}
@@ -93,7 +94,7 @@ func TestAPreviewOfAScheduleThatIsThere(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		asked.Zone, asked.ID, asked.JitterMS = "UTC", "a", 600_000
-		s := ops.ScheduleDefinition{ID: "a", Timing: daily("20 * * * *"), JobExec: "mail"}
+		s := definition.Schedule{ID: "a", Timing: daily("20 * * * *"), JobExec: "mail"}
 		s.JitterMS = asked.JitterMS
 		_, err = ops.CreateSchedule.Do(t.Context(), o, served.By(ops.Operator), s)
 		r.Must(err)

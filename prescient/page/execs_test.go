@@ -15,7 +15,7 @@ func (r *testRig) summed() {
 	r.Exec(`INSERT INTO p_stats (grain, start, job_exec, entity_name, outcome, ends, calls, errors, not_yet, waited, started, run_ms, total_ms, lateness_ms, due_lateness_ms) VALUES
 		('day', '2026-11-18', 'ship', 'order', 'done', 30, 50, 0, 20, 10, 30, 3000, 5000, 300, 300), ('day', '2026-11-18', 'ship', 'order', 'max_checks', 4, 24, 0, 24, 4, 4, 400, 2400, 40, 40),
 		('day', '2026-11-19', 'ship', 'order', 'done', 6, 6, 0, 0, 0, 6, 600, 600, 60, 60), ('day', '2026-11-19', 'ship', 'order', 'cancelled', 9, 0, 0, 0, 0, 0, 0, 0, 0, 0)`)
-	r.Exec(`INSERT INTO p_stats_bucket (grain, start, job_exec, entity_name, measure, bucket, n) VALUES ('day', '2026-11-18', 'ship', 'order', 'run', 95, 34), ('day', '2026-11-18', 'ship', 'order', 'lateness', 48, 34),
+	r.Exec(`INSERT INTO p_stats_bucket (grain, start, job_exec, entity_name, measure, bucket, n) VALUES ('day', '2026-11-18', '(other)', '(other)', 'run', 95, 34), ('day', '2026-11-18', 'ship', 'order', 'run', 95, 34), ('day', '2026-11-18', 'ship', 'order', 'lateness', 48, 34),
 		('day', '2026-11-18', 'ship', 'order', 'checks', 0, 20), ('day', '2026-11-18', 'ship', 'order', 'checks', 15, 10), ('day', '2026-11-18', 'ship', 'order', 'checks', 33, 4), ('day', '2026-11-19', 'ship', 'order', 'run', 95, 6)`)
 }
 
@@ -28,7 +28,7 @@ func TestJobExecsAreShownWithWhatTheyDidOfLateAndOverWeeks(t *testing.T) {
 		r.summed()
 		r.serveAt(rig.At("13:20"))
 		for _, role := range ops.Roles {
-			got := r.look(role, "/execs").wants(t, 200, `href="/p/exec?job_exec=ship"`, "7 (100 %)", `<span class="state live">there</span>`, "14 (35 %)", `<td class="n">4</td>`, "7 whole days").harmless(t)
+			got := r.look(role, "/execs").wants(t, 200, `href="/p/exec?job_exec=ship"`, "7 (100 %)", `<span class="state live">there</span>`, "14 (35 %)", `<td class="n">4</td>`, "7 whole days", `<th scope="row"><bdi>(other)</bdi>`).harmless(t).lacks(t, "job_exec=%28other")
 			if deed := `href="/p/execs/pause?job_exec=ship"`; strings.Contains(got.Body, deed) != role.May(ops.Operator) {
 				t.Errorf("%s: %s", role, got.Body)
 			}

@@ -10,20 +10,21 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/served"
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/definition"
 )
 
 // nightly makes a job with a shared step, its second version, and its log: a run that ended and one that goes on.
 func (r *testRig) nightly() {
 	r.T.Helper()
 	o, by := r.OpsAt(rig.At("10:00")), served.By(ops.Operator)
-	_, err := ops.PutStep.Do(r.T.Context(), o, by, ops.StepUpdate{StepDefinition: ops.StepDefinition{Name: "report", JobExec: "send-report", Arguments: json.RawMessage(`{"to":"<img src=x>"}`)}})
+	_, err := ops.PutStep.Do(r.T.Context(), o, by, ops.StepUpdate{Step: definition.Step{Name: "report", JobExec: "send-report", Arguments: json.RawMessage(`{"to":"<img src=x>"}`)}})
 	r.Must(err)
-	job := ops.JobDefinition{Name: "nightly", Timing: ops.Timing{Crontabs: []string{"0 4 * * *"}, Zone: "Europe/Berlin"}, Steps: []ops.StepDefinition{
+	job := definition.Job{Name: "nightly", Timing: definition.Timing{Crontabs: []string{"0 4 * * *"}, Zone: "Europe/Berlin"}, Steps: []definition.Step{
 		{Name: "export", JobExec: "export-orders", Arguments: json.RawMessage(`{"secret":"<script>alert(1)</script>"}`), Retries: 2}, {Name: "report", Shared: true}}}
 	_, err = ops.CreateJob.Do(r.T.Context(), o, by, job)
 	r.Must(err)
 	job.Steps[0].Retries, job.Crontabs = 3, []string{"30 4 * * *"}
-	_, err = ops.UpdateJob.Do(r.T.Context(), o, by, ops.JobUpdate{JobDefinition: job, Version: 1})
+	_, err = ops.UpdateJob.Do(r.T.Context(), o, by, ops.JobUpdate{Job: job, Version: 1})
 	r.Must(err)
 	r.Exec(`INSERT INTO p_job_run_log (job, occurrence, job_key, version, scheduled_at, started_at, ended_at, agent, takeovers, result, error) VALUES
 		('nightly', '1795168800', REPEAT('a', 16), 1, '2026-11-20 10:00:00', '2026-11-20 10:00:01', '2026-11-20 10:04:01', '<b>w</b>', 0, 'failed', '"><img src=x onerror=alert(1)>'),

@@ -14,18 +14,19 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/served"
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/definition"
 	"prescient/prescient/schedule"
 	"prescient/prescient/worker"
 )
 
 // daily is a schedule whose texts are hostile where they can be.
-func daily(id string) ops.ScheduleDefinition {
+func daily(id string) definition.Schedule {
 	payload := "secret of " + id
-	return ops.ScheduleDefinition{ID: id, JobExec: "ship", Owner: "customer/" + id, Payload: &payload, Timing: ops.Timing{Crontabs: []string{"0 13 * * *"}, Zone: "Europe/Berlin"}}
+	return definition.Schedule{ID: id, JobExec: "ship", Owner: "customer/" + id, Payload: &payload, Timing: definition.Timing{Crontabs: []string{"0 13 * * *"}, Zone: "Europe/Berlin"}}
 }
 
 // creates makes schedules.
-func (r *testRig) creates(now time.Time, all ...ops.ScheduleDefinition) {
+func (r *testRig) creates(now time.Time, all ...definition.Schedule) {
 	r.T.Helper()
 	for _, one := range all {
 		_, err := ops.CreateSchedule.Do(r.T.Context(), r.OpsAt(now), served.By(ops.Operator), one)
@@ -139,7 +140,7 @@ func TestAScheduleIsCreatedAndChangedAfterItsDifferenceWasSeen(t *testing.T) {
 		// Somebody else is faster.
 		other := daily(id)
 		other.Payload, other.Owner = is.Payload, ""
-		_, err = ops.UpdateSchedule.Do(t.Context(), r.OpsAt(rig.At("10:00")), served.By(ops.Operator), ops.ScheduleUpdate{ScheduleDefinition: other})
+		_, err = ops.UpdateSchedule.Do(t.Context(), r.OpsAt(rig.At("10:00")), served.By(ops.Operator), ops.ScheduleUpdate{Schedule: other})
 		r.Must(err)
 		r.fills(ops.Operator, action, seenStep(form)).wants(t, 409, "has version 2 by now, not 1", "It was not done", "30 2 * * *")
 		form.Set("version", "2")
@@ -166,7 +167,7 @@ func TestAScheduleGoesBackToAVersion(t *testing.T) {
 		second := first
 		short := "short"
 		second.Payload, second.Crontabs, second.JitterMS = &short, []string{"30 2 * * mon"}, 60_000
-		_, err := ops.UpdateSchedule.Do(t.Context(), r.OpsAt(rig.At("10:01")), served.By(ops.Operator), ops.ScheduleUpdate{ScheduleDefinition: second})
+		_, err := ops.UpdateSchedule.Do(t.Context(), r.OpsAt(rig.At("10:01")), served.By(ops.Operator), ops.ScheduleUpdate{Schedule: second})
 		r.Must(err)
 		_, err = ops.PauseSchedule.Do(t.Context(), r.OpsAt(rig.At("10:02")), served.By(ops.Operator), ops.ScheduleAsked{ID: id})
 		r.Must(err)

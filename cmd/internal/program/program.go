@@ -41,6 +41,8 @@ type Program struct {
 	WakeUps map[string]OpenWakeUp
 	// Serve makes what the command serve serves; nil where there is no such command.
 	Serve func(door.Serving) http.Handler
+	// Page makes the page that it serves beside; nil for none.
+	Page func(ctx context.Context, s door.Serving) (http.Handler, error)
 }
 
 // Load reads the configuration, which is all that some commands need. Where programs are run from there, they can be running already, as

@@ -46,10 +46,11 @@ func TestEachBrokersClientIsForItsOwnPackage(t *testing.T) {
 	}
 }
 
-// A program compiles what makes the API only where it mounts it.
-func TestTheAPIsLibraryIsForItsOwnPackage(t *testing.T) {
-	const room, library = "prescient/api", "github.com/danielgtaylor/huma"
-	seen := false
+// A program compiles what makes the API, and what has people sign in to the page, only where it mounts them.
+func TestWhatServeMountsIsForItsOwnPackages(t *testing.T) {
+	rooms := map[string]string{"github.com/danielgtaylor/huma": "prescient/api", "github.com/alexedwards/scs": "prescient/page/login", "github.com/coreos/go-oidc": "prescient/page/login",
+		"golang.org/x/oauth2": "prescient/page/login"}
+	seen := make(map[string]bool)
 	for _, s := range sources(t) {
 		folder := path.Dir(s.name)
 		for _, spec := range s.file.Imports {
@@ -57,18 +58,22 @@ func TestTheAPIsLibraryIsForItsOwnPackage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			switch {
-			case s.test:
-			case strings.HasPrefix(name, library):
-				if seen = true; folder != room {
-					t.Errorf("%s imports %s, which is for %s", s.name, name, room)
+			for library, room := range rooms {
+				switch {
+				case s.test:
+				case strings.HasPrefix(name, library):
+					if seen[library] = true; folder != room {
+						t.Errorf("%s imports %s, which is for %s", s.name, name, room)
+					}
+				case name == "prescient/"+room && folder != "cmd/prescient" && folder != "scripts/bench/internal/large":
+					t.Errorf("%s imports %s, which is for programs", s.name, name)
 				}
-			case name == "prescient/"+room && folder != "cmd/prescient" && folder != "scripts/bench/internal/large":
-				t.Errorf("%s imports %s, which is for programs", s.name, name)
 			}
 		}
 	}
-	if !seen {
-		t.Errorf("nobody imports %s", library)
+	for library := range rooms {
+		if !seen[library] {
+			t.Errorf("nobody imports %s", library)
+		}
 	}
 }

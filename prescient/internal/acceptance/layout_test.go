@@ -109,14 +109,15 @@ var layers = []layer{
 	{"prescient/internal/token", nil},
 	{"prescient/internal/password", []string{"prescient"}},
 	{"prescient/bulk", append([]string{"prescient/audit", "prescient/client"}, vocabulary...)},
-	{"prescient/ops", append([]string{"prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/doctor", "prescient/event", "prescient/forecast", "prescient/gauges", "prescient/internal/password", "prescient/internal/token", "prescient/longrun", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps"}, vocabulary...)},
+	{"prescient/ops", append([]string{"prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/doctor", "prescient/event", "prescient/forecast", "prescient/gauges", "prescient/internal/password", "prescient/internal/token", "prescient/longrun", "prescient/ops/definition", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps"}, vocabulary...)},
+	{"prescient/ops/definition", []string{"prescient", "prescient/longrun", "prescient/schedule", "prescient/steps"}},
 	{"prescient/ops/door", append([]string{"prescient/internal/token", "prescient/ops"}, vocabulary...)},
 	{"prescient/ops/stream", []string{"prescient/ops"}},
 	{"prescient/ops/kind", []string{"prescient", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/forecast", "prescient/ops", "prescient/schedule", "prescient/stats", "prescient/steps"}},
 	{"prescient/api", append([]string{"prescient/internal/store"}, rooms...)},
 	{"prescient/api/apiclient", nil},
 	{"prescient/page/internal/look", []string{"prescient"}}, // what a page shows is for others
-	{"prescient/page/login", append([]string{"prescient/audit", "prescient/internal/password", "prescient/ops", "prescient/page/internal/look"}, vocabulary...)},
+	{"prescient/page/login", append([]string{"prescient/audit", "prescient/internal/password", "prescient/ops", "prescient/ops/door", "prescient/page", "prescient/page/internal/look"}, vocabulary...)},
 	{"prescient/page/internal/chart", nil},
 	{"prescient/page/internal/front", []string{"prescient", "prescient/ops", "prescient/ops/kind", "prescient/ops/stream", "prescient/page/internal/look"}},
 	{"prescient/page/internal/*", append([]string{"prescient/page/internal/chart", "prescient/page/internal/front", "prescient/page/internal/look"}, rooms...)},
@@ -153,7 +154,7 @@ var layers = []layer{
 	{"cmd/job", command},
 	{"cmd/demo", append([]string{"prescient/localserver", "jobs/*"}, command...)},
 	{"cmd", append([]string{"cmd/*"}, command...)},
-	{"cmd/prescient", []string{"cmd", "prescient/api", "prescient/event/broker", "prescient/event/broker/*", "prescient/longrun/wakeup"}},
+	{"cmd/prescient", []string{"cmd", "prescient/api", "prescient/page/login", "prescient/event/broker", "prescient/event/broker/*", "prescient/longrun/wakeup"}},
 	{"cmd/internal/rig", append([]string{"cmd", "sql", "prescient/localserver/servertest"}, rooms...)},                           // for tests
 	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*", "scripts/bench/internal/*"}, rooms...)}, // a module of its own
 	{"scripts/bench/internal/page", []string{"prescient/worker"}},

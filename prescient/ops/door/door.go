@@ -58,6 +58,9 @@ func Open(ctx context.Context, db *sqlx.DB, o Options) (*Door, error) {
 	return &Door{db: db, tables: tables, open: o.Open, log: o.Log, tried: make(map[uint64]time.Time)}, nil
 }
 
+// DB is the pool that it was opened with.
+func (d *Door) DB() *sqlx.DB { return d.db }
+
 // lookWithin bounds how long a request waits for what is known of its token.
 const lookWithin = 5 * time.Second
 
@@ -154,15 +157,25 @@ func (d *Door) note(ctx context.Context, number uint64) error {
 
 // HasToken says whether there is a token that is good.
 func (d *Door) HasToken(ctx context.Context) (bool, error) {
+	var number uint64
+	return d.has(ctx, &number, "a token", "ops/live")
+}
+
+// HasUser says whether somebody signs in to the page.
+func (d *Door) HasUser(ctx context.Context) (bool, error) {
+	var name string
+	return d.has(ctx, &name, "a user", "ops/live_user")
+}
+
+func (d *Door) has(ctx context.Context, into any, what, statement string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
-	var number uint64
-	err := store.QueryRow(ctx, d.db, []any{&number}, d.tables.Stmt.Get("ops/live"))
+	err := store.QueryRow(ctx, d.db, []any{into}, d.tables.Stmt.Get(statement))
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("looking for a token: %w", err)
+		return false, fmt.Errorf("looking for %s: %w", what, err)
 	}
 	return true, nil
 }

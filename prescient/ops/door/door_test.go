@@ -228,3 +228,18 @@ func TestSessionsThatAreOverAreForgotten(t *testing.T) {
 		}
 	})
 }
+
+func TestWhoIsDisabledIsNobodyWhoSignsIn(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		for _, step := range []struct {
+			sql  string
+			want bool
+		}{{"DO 1", false}, {"INSERT INTO p_web_user (name, role, password, created_at, changed_at) VALUES ('ada', 'viewer', '$argon2id$v=19$m=1', '2026-11-20', '2026-11-20')", true},
+			{"UPDATE p_web_user SET disabled_at = '2026-11-20'", false}} {
+			r.Exec(step.sql)
+			if has, err := r.door.HasUser(t.Context()); has != step.want || err != nil {
+				t.Errorf("%s: %t, %v", step.sql, has, err)
+			}
+		}
+	})
+}

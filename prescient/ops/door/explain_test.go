@@ -45,6 +45,7 @@ func TestNoStatementOfOperationsScansATable(t *testing.T) {
 			{Statement: "ops/used_lock", Query: s.Get("ops/used_lock"), Args: []any{17}, Reached: token},
 			{Statement: "ops/used", Query: s.Get("ops/used"), Args: []any{17}, Reached: token},
 			{Statement: "ops/live", Query: s.Get("ops/live"), Reached: map[string]string{"p_api_token": "expires_at 8"}},
+			{Statement: "ops/live_user", Query: s.Get("ops/live_user"), Reached: user},
 			{Statement: "ops/key_find", Query: s.Get("ops/key_find"), Args: []any{17, "k17"}, Reached: key},
 			{Statement: "ops/key_insert", Query: s.Get("ops/key_insert"), Args: []any{17, "k", "x", "x"}, Reached: nil},
 			{Statement: "ops/key_answer", Query: s.Get("ops/key_answer"), Args: []any{"{}", 17, "k17"}, Reached: key},

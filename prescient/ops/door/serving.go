@@ -2,10 +2,13 @@ package door
 
 import (
 	"net/http"
+	"net/netip"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/rs/zerolog"
 
 	"prescient/prescient/ops"
+	text "prescient/sql"
 )
 
 // Serving is what a handler that does operations for others is made with, such as that of package api.
@@ -22,6 +25,36 @@ type Serving struct {
 	Version string
 	// Log gets what went wrong inside; nothing by default.
 	Log zerolog.Logger
+	// Page is what package login needs for the page; package api has no use for it.
+	Page Page
+}
+
+// Page is how people sign in to the page, and what it is called.
+type Page struct {
+	// DB is a pool of the account serve-door, on the tables with this Prefix.
+	DB      *sqlx.DB
+	Prefix  string
+	Dialect text.Dialect
+	// BaseURL is where browsers find the page, its path included; Place and Colour are the name and the colour of the installation.
+	BaseURL, Place, Colour string
+	// Proxies are believed when they say where a request came from.
+	Proxies []netip.Prefix
+	// OIDC is the provider by which others than users sign in.
+	OIDC OIDC
+}
+
+// OIDC is a provider of OpenID Connect. The zero value is for none.
+type OIDC struct {
+	// Issuer is the URL below which it describes itself: by https, but on this machine.
+	Issuer string
+	// ClientID and Secret are what it knows this installation by. The Secret is empty for a public client.
+	ClientID, Secret string
+	// NameClaim is what names a person: "email" by default. One of an address that the provider has not verified is refused.
+	NameClaim string
+	// RoleClaim has what Roles are looked up by, a text or a list: "groups" by default. Dots lead into what the claim holds, as in realm_access.roles.
+	RoleClaim string
+	// Roles are those of the claim's values, "*" for everybody. Of several the highest counts; who has none does not sign in.
+	Roles map[string]ops.Role
 }
 
 // Defaults of Serving.

@@ -23,4 +23,4 @@ func (l *Login) Begin(w http.ResponseWriter, r *http.Request, person, hash strin
 }
 
 // Claimed says who has claims.
-func Claimed(o OIDC, claims map[string]any) (string, ops.Role, error) { return o.who(claims) }
+func Claimed(o OIDC, claims map[string]any) (string, ops.Role, error) { return who(o, claims) }

@@ -141,10 +141,6 @@ func (l *Login) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// Logout and Account are paths below the base where one is logged out by a POST, and where one changes the own password: for the page.
-func (l *Login) Logout() string  { return pathLogout }
-func (l *Login) Account() string { return pathPassword }
-
 // Who says who sent a request, by its session. The error wraps ops.ErrUnauthorized where there is none, or comes from the database.
 func (l *Login) Who(r *http.Request) (name string, role ops.Role, err error) {
 	s, err := l.session(r)

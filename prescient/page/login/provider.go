@@ -22,24 +22,12 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/door"
 	"prescient/prescient/page/internal/look"
 )
 
-// OIDC is a provider of OpenID Connect. The zero value is for none.
-type OIDC struct {
-	// Issuer is the URL below which it describes itself: by https, but on this machine.
-	Issuer string
-	// ClientID and Secret are what it knows this installation by. The Secret is empty for a public client.
-	ClientID, Secret string
-	// NameClaim is what names a person: "email" by default. One of an address that the provider has not verified is refused.
-	NameClaim string
-	// RoleClaim has what Roles are looked up by, a text or a list: "groups" by default. Dots lead into what the claim holds, as in realm_access.roles.
-	RoleClaim string
-	// Roles are those of the claim's values, "*" for everybody. Of several the highest counts; who has none does not sign in.
-	Roles map[string]ops.Role
-	// Scopes are asked for beside openid; profile and email by default.
-	Scopes []string
-}
+// OIDC is a provider of OpenID Connect. It stands in package door, so that who hands it on, as package cmd does, compiles nothing of it.
+type OIDC = door.OIDC
 
 const (
 	// providerWithin bounds what the provider is asked, and providerAgain is how long it is not asked again after it failed.
@@ -82,9 +70,6 @@ func newProvider(o OIDC, site *look.Site, base string) (*provider, error) {
 		}
 	}
 	o.NameClaim, o.RoleClaim = cmp.Or(o.NameClaim, "email"), cmp.Or(o.RoleClaim, "groups")
-	if len(o.Scopes) == 0 {
-		o.Scopes = []string{"profile", "email"}
-	}
 	return &provider{o: o, callback: site.URL(pathCallback), client: &http.Client{Timeout: providerWithin}}, nil
 }
 
@@ -110,7 +95,7 @@ func (p *provider) get(ctx context.Context, now time.Time) (*oauth2.Config, *oid
 		p.failed, p.at = fmt.Errorf("asking the provider what it is: %w", err), now
 		return nil, nil, p.failed
 	}
-	p.config = &oauth2.Config{ClientID: p.o.ClientID, ClientSecret: p.o.Secret, Endpoint: is.Endpoint(), RedirectURL: p.callback, Scopes: append([]string{oidc.ScopeOpenID}, p.o.Scopes...)}
+	p.config = &oauth2.Config{ClientID: p.o.ClientID, ClientSecret: p.o.Secret, Endpoint: is.Endpoint(), RedirectURL: p.callback, Scopes: []string{oidc.ScopeOpenID, "profile", "email"}}
 	p.verify = is.VerifierContext(oidc.ClientContext(context.Background(), p.client), &oidc.Config{ClientID: p.o.ClientID})
 	return p.config, p.verify, nil
 }
@@ -247,11 +232,11 @@ func (l *Login) given(ctx context.Context, answer url.Values, k way) (string, op
 	if err := token.Claims(&claims); err != nil {
 		return "", "", fmt.Errorf("the claims of the ID token: %w", err)
 	}
-	return l.provider.o.who(claims)
+	return who(l.provider.o, claims)
 }
 
 // who reads claims.
-func (o OIDC) who(claims map[string]any) (string, ops.Role, error) {
+func who(o OIDC, claims map[string]any) (string, ops.Role, error) {
 	name, _ := claims[o.NameClaim].(string)
 	if errors.Join(prescient.ValidLabel("name", name, 128), prescient.ValidSeen("name", name)) != nil {
 		return "", "", errRefused{fmt.Sprintf("The provider gives no name that can be taken: the claim %s is no text of 1 to 128 characters that can be seen.", o.NameClaim)}

@@ -64,6 +64,9 @@ func (w *weeks) add(d stats.Day) {
 	w.Repeats = append(w.Repeats, d.Repeats...)
 }
 
+// Named says that it is one: what many have together, beyond those that are counted by themselves, has no name that one can have.
+func (e exec) Named() bool { return prescient.ValidIdentifier("job_exec", e.Name) == nil }
+
 // There says that a worker has it now.
 func (e exec) There() bool {
 	return slices.ContainsFunc(e.Forms, func(f form) bool { return f.There })

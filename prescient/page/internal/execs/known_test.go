@@ -26,6 +26,7 @@ func told() found {
 		days: []stats.Day{
 			{JobExec: "ship", Ends: map[prescient.Outcome]uint64{"done": 7, "max_checks": 3}, NotYet: stats.NotYet{AtOnce: 5, Later: 2, Never: 3, Waited: 5}, Repeats: []stats.Repeats{{Times: 0, Ends: 5}, {Times: 4, Ends: 2}, {Times: 5, Ends: 3}}},
 			{JobExec: "ship", Ends: map[prescient.Outcome]uint64{"done": 10}, NotYet: stats.NotYet{AtOnce: 10}, Repeats: []stats.Repeats{{Times: 0, Ends: 10}}},
+			{JobExec: "(other)", Ends: map[prescient.Outcome]uint64{"done": 1}},
 			{JobExec: "timer", Repeats: []stats.Repeats{{Times: 100, Ends: 1}}},
 		},
 	}
@@ -42,7 +43,7 @@ func TestWhatIsOfOneJobExecIsPutTogether(t *testing.T) {
 		names += e.Name + " "
 		of[e.Name] = e
 	}
-	if names != "ship old pay timer " {
+	if names != "ship (other) old pay timer " {
 		t.Errorf("%s", names)
 	}
 	ship := of["ship"]
@@ -52,10 +53,10 @@ func TestWhatIsOfOneJobExecIsPutTogether(t *testing.T) {
 	if pay := of["pay"]; pay.Pause == nil || pay.Pause.By != "eve" || pay.Guards() != nil || pay.There() || pay.Near() != 0 {
 		t.Errorf("%+v", pay)
 	}
-	if of["timer"].Near() != 0 || of["old"].There() {
+	if of["(other)"].Named() || !of["timer"].Named() || of["timer"].Near() != 0 || of["old"].There() {
 		t.Errorf("%+v, %+v", of["timer"], of["old"])
 	}
-	for what, want := range map[string]string{"": "ship old pay timer ", "paused": "pay ", "slower": "ship ", "near": "ship ", "failing": "ship "} {
+	for what, want := range map[string]string{"": "ship (other) old pay timer ", "paused": "pay ", "slower": "ship ", "near": "ship ", "failing": "ship "} {
 		got := ""
 		for _, e := range all {
 			if e.wrong(what) {

@@ -7,6 +7,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
 )
 
@@ -40,7 +41,7 @@ type occurrence struct {
 
 // aheadOf says when a timing fires next, which is that of a schedule of an id that was made at a time, or of one that would be made now. Of one that is
 // wrong it says so.
-func aheadOf(ctx context.Context, a front.Asked, t ops.Timing, id string, made time.Time) (ahead, error) {
+func aheadOf(ctx context.Context, a front.Asked, t definition.Timing, id string, made time.Time) (ahead, error) {
 	is := ahead{Zone: t.Zone, Jitter: t.JitterMS > 0}
 	if is.Zone == "" {
 		is.Zone = "UTC"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"prescient/prescient/ops"
+	"prescient/prescient/ops/definition"
 )
 
 // field is a part of a definition, for people.
@@ -40,7 +40,7 @@ var help = map[string]string{
 func fieldOf(name, text string) field { return field{name, text, help[name]} }
 
 // timingFields are those of a timing; what is empty stands for the default.
-func timingFields(t ops.Timing, long bool) []field {
+func timingFields(t definition.Timing, long bool) []field {
 	or := func(text, usual string) string {
 		if text == "" {
 			return usual
@@ -68,7 +68,7 @@ func yes(is bool) string {
 }
 
 // scheduleFields are those of a schedule. Payload says what it carries; hidden from those who may not see it.
-func scheduleFields(d ops.ScheduleDefinition, operator bool) (all []field) {
+func scheduleFields(d definition.Schedule, operator bool) (all []field) {
 	if d.Topic != "" {
 		all = append(all, fieldOf("Sends events to", d.Topic))
 	}
@@ -89,7 +89,7 @@ func scheduleFields(d ops.ScheduleDefinition, operator bool) (all []field) {
 // payloadSeen is how much of a payload stands among fields.
 const payloadSeen = 2000
 
-func payloadText(d ops.ScheduleDefinition) string {
+func payloadText(d definition.Schedule) string {
 	text := "none"
 	switch {
 	case d.PayloadBase64 != "":
@@ -111,7 +111,7 @@ func begin(text string) string {
 }
 
 // jobFields are those of a job.
-func jobFields(d ops.JobDefinition) []field {
+func jobFields(d definition.Job) []field {
 	all := timingFields(d.Timing, true)
 	var order []string
 	for _, s := range d.Steps {
@@ -125,7 +125,7 @@ func jobFields(d ops.JobDefinition) []field {
 }
 
 // stepText says a step in a line.
-func stepText(s ops.StepDefinition) string {
+func stepText(s definition.Step) string {
 	if s.Shared {
 		return "the shared step of this name"
 	}

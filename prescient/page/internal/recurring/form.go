@@ -10,6 +10,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
 	"prescient/prescient/schedule"
 )
@@ -53,7 +54,7 @@ type form struct {
 }
 
 // formOf is the form of a definition.
-func formOf(d ops.ScheduleDefinition) form {
+func formOf(d definition.Schedule) form {
 	f := form{ID: d.ID, Crontabs: strings.Join(d.Crontabs, "\n"), Zone: d.Zone, JobExec: d.JobExec, Topic: d.Topic, Owner: d.Owner, CatchUp: d.CatchUp, CatchUpWithin: span(d.CatchUpWithinMS),
 		ExpiresAfter: span(d.ExpiresAfterMS), Jitter: span(d.JitterMS), MayCoalesce: d.MayCoalesce, Long: d.Long, Overlap: d.Overlap, Tolerance: span(d.ToleranceMS), Quota: span(d.QuotaMS),
 		NoQuota: d.NoQuota, Pool: d.Pool, Heartbeat: d.Heartbeat, PayloadIs: noPayload}
@@ -88,9 +89,9 @@ func filledIn(q *front.Query) form {
 func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // definition is what the form says; is has the payload where that is to be kept. The error wraps prescient.ErrInvalid.
-func (f form) definition(is ops.ScheduleDefinition) (ops.ScheduleDefinition, error) {
-	d := ops.ScheduleDefinition{ID: f.ID, JobExec: strings.TrimSpace(f.JobExec), Topic: strings.TrimSpace(f.Topic), Owner: f.Owner, Long: f.Long}
-	d.Timing = ops.Timing{Zone: strings.TrimSpace(f.Zone), CatchUp: f.CatchUp, MayCoalesce: f.MayCoalesce, Heartbeat: strings.TrimSpace(f.Heartbeat)}
+func (f form) definition(is definition.Schedule) (definition.Schedule, error) {
+	d := definition.Schedule{ID: f.ID, JobExec: strings.TrimSpace(f.JobExec), Topic: strings.TrimSpace(f.Topic), Owner: f.Owner, Long: f.Long}
+	d.Timing = definition.Timing{Zone: strings.TrimSpace(f.Zone), CatchUp: f.CatchUp, MayCoalesce: f.MayCoalesce, Heartbeat: strings.TrimSpace(f.Heartbeat)}
 	for line := range strings.Lines(lines(f.Crontabs)) {
 		if line = strings.TrimSpace(line); line != "" {
 			d.Crontabs = append(d.Crontabs, line)
@@ -137,7 +138,7 @@ func askNew(ctx context.Context, a front.Asked) (front.Shown, error) {
 		if err != nil {
 			return front.Shown{}, err
 		}
-		f = formOf(is.ScheduleDefinition)
+		f = formOf(is.Schedule)
 		if f.PayloadIs == keepPayload {
 			f.PayloadIs = noPayload
 		}
@@ -152,7 +153,7 @@ func askEdit(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if err != nil {
 		return front.Shown{}, err
 	}
-	f := formOf(is.ScheduleDefinition)
+	f := formOf(is.Schedule)
 	f.Version = is.Version
 	if a.Has("filled") {
 		f = filledIn(a.Query)
@@ -184,11 +185,11 @@ func review(ctx context.Context, d front.Doing) (front.Shown, error) {
 	if f.Version != 0 && is.Version != f.Version {
 		return front.Shown{}, fmt.Errorf("%w: it has version %d by now, not %d: compare with what it is, and send the form again", schedule.ErrStale, is.Version, f.Version)
 	}
-	to, err := f.definition(is.ScheduleDefinition)
+	to, err := f.definition(is.Schedule)
 	if err != nil {
 		return front.Shown{}, err
 	}
-	seen := reviewSeen{ID: is.ID, Enabled: is.Enabled, Changes: changes(scheduleFields(is.ScheduleDefinition, true), scheduleFields(to, true))}
+	seen := reviewSeen{ID: is.ID, Enabled: is.Enabled, Changes: changes(scheduleFields(is.Schedule, true), scheduleFields(to, true))}
 	seen.Ahead, err = foreseen(ctx, d, to, is.CreatedAt)
 	return front.Shown{Title: "What changes of schedule " + is.ID, Data: seen}, err
 }
@@ -196,7 +197,7 @@ func review(ctx context.Context, d front.Doing) (front.Shown, error) {
 // reviewNew shows what the form of a new schedule comes to.
 func reviewNew(ctx context.Context, d front.Doing) (front.Shown, error) {
 	f := filledIn(d.Query)
-	to, err := f.definition(ops.ScheduleDefinition{})
+	to, err := f.definition(definition.Schedule{})
 	if err != nil {
 		return front.Shown{}, err
 	}
@@ -206,7 +207,7 @@ func reviewNew(ctx context.Context, d front.Doing) (front.Shown, error) {
 }
 
 // foreseen is when a definition would fire. The error wraps prescient.ErrInvalid where it is refused.
-func foreseen(ctx context.Context, d front.Doing, to ops.ScheduleDefinition, made time.Time) (ahead, error) {
+func foreseen(ctx context.Context, d front.Doing, to definition.Schedule, made time.Time) (ahead, error) {
 	is, err := aheadOf(ctx, front.Asked{Ops: d.Ops, By: bare(d.By), Query: d.Query}, to.Timing, to.ID, made)
 	switch {
 	case err != nil:
@@ -220,7 +221,7 @@ func foreseen(ctx context.Context, d front.Doing, to ops.ScheduleDefinition, mad
 
 // create adds a schedule.
 func create(ctx context.Context, d front.Doing) (front.Done, error) {
-	to, err := filledIn(d.Query).definition(ops.ScheduleDefinition{})
+	to, err := filledIn(d.Query).definition(definition.Schedule{})
 	if err != nil {
 		return front.Done{}, err
 	}
@@ -238,10 +239,10 @@ func edit(ctx context.Context, d front.Doing) (front.Done, error) {
 	if err != nil {
 		return front.Done{}, err
 	}
-	to, err := f.definition(is.ScheduleDefinition)
+	to, err := f.definition(is.Schedule)
 	if err != nil {
 		return front.Done{}, err
 	}
-	did, err := ops.UpdateSchedule.Do(ctx, d.Ops, d.By, ops.ScheduleUpdate{ScheduleDefinition: to, Version: f.Version})
+	did, err := ops.UpdateSchedule.Do(ctx, d.Ops, d.By, ops.ScheduleUpdate{Schedule: to, Version: f.Version})
 	return front.Done{Path: "/schedule", Query: []string{"id", f.ID}, Count: count(did.Changed)}, err
 }

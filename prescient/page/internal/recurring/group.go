@@ -5,6 +5,7 @@ import (
 	"embed"
 
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
 	"prescient/prescient/page/internal/look"
 )
@@ -69,12 +70,12 @@ type previewSeen struct {
 func showPreview(ctx context.Context, a front.Asked) (front.Shown, error) {
 	f := filledIn(a.Query)
 	is := previewSeen{Crontabs: f.Crontabs, Zone: f.Zone}
-	d, _ := f.definition(ops.ScheduleDefinition{})
+	d, _ := f.definition(definition.Schedule{})
 	if len(d.Crontabs) == 0 {
 		return front.Shown{Data: is}, nil
 	}
 	is.Asked = true
 	var err error
-	is.Ahead, err = aheadOf(ctx, a, ops.Timing{Crontabs: d.Crontabs, Zone: d.Zone, MayCoalesce: f.MayCoalesce}, "", a.Now)
+	is.Ahead, err = aheadOf(ctx, a, definition.Timing{Crontabs: d.Crontabs, Zone: d.Zone, MayCoalesce: f.MayCoalesce}, "", a.Now)
 	return front.Shown{Data: is}, err
 }

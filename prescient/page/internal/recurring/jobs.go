@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
 )
 
@@ -73,10 +74,10 @@ type jobSeen struct {
 // step is a step with its place.
 type step struct {
 	No int
-	ops.StepDefinition
+	definition.Step
 }
 
-func numbered(all []ops.StepDefinition) (shown []step) {
+func numbered(all []definition.Step) (shown []step) {
 	for i, s := range all {
 		shown = append(shown, step{i + 1, s})
 	}
@@ -146,7 +147,7 @@ func showJobVersion(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if err != nil {
 		return front.Shown{}, err
 	}
-	seen := jobVersionSeen{Now: now, Is: is, Steps: numbered(is.Steps), Changes: changes(jobFields(now.JobDefinition), jobFields(is.JobDefinition)), Operator: a.Operator()}
+	seen := jobVersionSeen{Now: now, Is: is, Steps: numbered(is.Steps), Changes: changes(jobFields(now.Job), jobFields(is.Job)), Operator: a.Operator()}
 	for _, s := range is.Steps {
 		seen.Shared = seen.Shared || s.Shared
 	}
@@ -166,7 +167,7 @@ func jobGoingBack(ctx context.Context, o *ops.Ops, by ops.Caller, q *front.Query
 	is, err = ops.GetJob.Do(ctx, o, by, ops.JobAsked{JobNamed: named, Version: number})
 	for i, s := range is.Steps {
 		if s.Shared { // which is not the job's
-			is.Steps[i] = ops.StepDefinition{Name: s.Name, Shared: true}
+			is.Steps[i] = definition.Step{Name: s.Name, Shared: true}
 		}
 	}
 	return now, is, err
@@ -182,6 +183,6 @@ func jobGoBack(ctx context.Context, d front.Doing) (front.Done, error) {
 	if err := d.Err(); err != nil {
 		return front.Done{}, err
 	}
-	did, err := ops.UpdateJob.Do(ctx, d.Ops, d.By, ops.JobUpdate{JobDefinition: is.JobDefinition, Version: seen})
+	did, err := ops.UpdateJob.Do(ctx, d.Ops, d.By, ops.JobUpdate{Job: is.Job, Version: seen})
 	return front.Done{Path: "/job", Query: []string{"name", is.Name}, Count: count(did.Changed)}, err
 }

@@ -35,7 +35,7 @@ func showSchedule(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if is.Is, err = ops.GetSchedule.Do(ctx, a.Ops, a.By, asked); err != nil {
 		return front.Shown{}, err
 	}
-	is.Job, is.Fields = jobOf(is.Is), scheduleFields(is.Is.ScheduleDefinition, is.Operator)
+	is.Job, is.Fields = jobOf(is.Is), scheduleFields(is.Is.Schedule, is.Operator)
 	if is.Ahead, err = aheadOf(ctx, a, is.Is.Timing, is.Is.ID, is.Is.CreatedAt); err != nil {
 		return front.Shown{}, err
 	}

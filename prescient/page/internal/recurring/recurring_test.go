@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/ops"
+	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
 )
 
@@ -29,13 +29,13 @@ func TestSpansAreReadAsTheyAreWritten(t *testing.T) {
 // What a form says is what it was made of.
 func TestAFormSaysTheDefinitionThatItWasMadeOf(t *testing.T) {
 	text, cr, empty := "one\n\ttwo <b>", "a\rb", ""
-	for name, d := range map[string]ops.ScheduleDefinition{
-		"few fields": {ID: "a", JobExec: "ship", Timing: ops.Timing{Crontabs: []string{"0 3 * * *"}, Zone: "UTC", CatchUp: "once"}},
-		"all fields": {ID: "a", JobExec: "ship", Owner: "customer/42", Payload: &text, Long: true, Timing: ops.Timing{Crontabs: []string{"0 3 * * *", "@daily"}, Zone: "Europe/Berlin", CatchUp: "all",
+	for name, d := range map[string]definition.Schedule{
+		"few fields": {ID: "a", JobExec: "ship", Timing: definition.Timing{Crontabs: []string{"0 3 * * *"}, Zone: "UTC", CatchUp: "once"}},
+		"all fields": {ID: "a", JobExec: "ship", Owner: "customer/42", Payload: &text, Long: true, Timing: definition.Timing{Crontabs: []string{"0 3 * * *", "@daily"}, Zone: "Europe/Berlin", CatchUp: "all",
 			CatchUpWithinMS: 90_000, ExpiresAfterMS: 3_600_000, JitterMS: 60_000, MayCoalesce: true, Overlap: "queue", ToleranceMS: 5000, QuotaMS: 7_200_000, Pool: "heavy", Heartbeat: "beat"}},
-		"a topic":                     {ID: "a", Topic: "news", Payload: &empty, Timing: ops.Timing{Crontabs: []string{"0 3 * * *"}, Zone: "UTC", CatchUp: "skip"}},
-		"bytes":                       {ID: "a", Topic: "news", PayloadBase64: "/w==", Timing: ops.Timing{Crontabs: []string{"0 3 * * *"}, Zone: "UTC", CatchUp: "skip"}},
-		"a text that browsers change": {ID: "a", JobExec: "ship", Payload: &cr, Long: true, Timing: ops.Timing{Crontabs: []string{"0 3 * * *"}, Zone: "UTC", CatchUp: "skip", Overlap: "allow", NoQuota: true}},
+		"a topic":                     {ID: "a", Topic: "news", Payload: &empty, Timing: definition.Timing{Crontabs: []string{"0 3 * * *"}, Zone: "UTC", CatchUp: "skip"}},
+		"bytes":                       {ID: "a", Topic: "news", PayloadBase64: "/w==", Timing: definition.Timing{Crontabs: []string{"0 3 * * *"}, Zone: "UTC", CatchUp: "skip"}},
+		"a text that browsers change": {ID: "a", JobExec: "ship", Payload: &cr, Long: true, Timing: definition.Timing{Crontabs: []string{"0 3 * * *"}, Zone: "UTC", CatchUp: "skip", Overlap: "allow", NoQuota: true}},
 	} {
 		f := formOf(d)
 		values := url.Values{"id": {f.ID}, "crontabs": {f.Crontabs}, "zone": {f.Zone}, "job_exec": {f.JobExec}, "topic": {f.Topic}, "owner": {f.Owner}, "payload_is": {f.PayloadIs}, "payload": {f.Payload}, "catch_up": {f.CatchUp},
@@ -62,7 +62,7 @@ func TestAStateOfTheAuditIsADefinition(t *testing.T) {
 	} {
 		got := "nil"
 		if d := readState("a", json.RawMessage(raw)); d != nil {
-			got = fmt.Sprintf("%s %s %d %d %t %s %d", d.JobExec, d.Zone, d.JitterMS, d.QuotaMS, d.NoQuota, payloadText(d.ScheduleDefinition), d.NotKept)
+			got = fmt.Sprintf("%s %s %d %d %t %s %d", d.JobExec, d.Zone, d.JitterMS, d.QuotaMS, d.NoQuota, payloadText(d.Schedule), d.NotKept)
 		}
 		if got != want {
 			t.Errorf("%s: %s; want %s", raw, got, want)

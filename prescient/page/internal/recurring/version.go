@@ -9,6 +9,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/audit"
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
 )
 
@@ -37,7 +38,7 @@ type state struct {
 
 // defined is a definition that the audit has; NotKept says that its payload was kept as a digest alone: nothing but its length is known.
 type defined struct {
-	ops.ScheduleDefinition
+	definition.Schedule
 	NotKept int
 }
 
@@ -53,8 +54,8 @@ func readState(id string, raw json.RawMessage) *defined {
 	if len(raw) == 0 || json.Unmarshal(raw, &s) != nil || len(s.Crontabs) == 0 {
 		return nil
 	}
-	d := defined{ScheduleDefinition: ops.ScheduleDefinition{ID: id, JobExec: s.JobExec, Topic: s.Topic, Owner: s.Owner, Long: s.Long}}
-	d.Timing = ops.Timing{Crontabs: s.Crontabs, Zone: s.Zone, CatchUp: s.CatchUp, CatchUpWithinMS: 1000 * s.CatchUpWithin, ExpiresAfterMS: 1000 * s.ExpiresAfter, JitterMS: 1000 * s.Jitter,
+	d := defined{Schedule: definition.Schedule{ID: id, JobExec: s.JobExec, Topic: s.Topic, Owner: s.Owner, Long: s.Long}}
+	d.Timing = definition.Timing{Crontabs: s.Crontabs, Zone: s.Zone, CatchUp: s.CatchUp, CatchUpWithinMS: 1000 * s.CatchUpWithin, ExpiresAfterMS: 1000 * s.ExpiresAfter, JitterMS: 1000 * s.Jitter,
 		MayCoalesce: s.MayCoalesce, Overlap: s.Overlap, ToleranceMS: 1000 * s.Tolerance, Pool: s.Pool, Heartbeat: s.Heartbeat}
 	if s.Quota != nil {
 		d.QuotaMS, d.NoQuota = 1000**s.Quota, *s.Quota == 0
@@ -74,11 +75,11 @@ func readState(id string, raw json.RawMessage) *defined {
 }
 
 // fields are those of the definition, for a comparison with another that has the payload is.
-func (d defined) fields(is ops.ScheduleDefinition) []field {
+func (d defined) fields(is definition.Schedule) []field {
 	if d.NotKept > 0 {
 		d.Payload, d.PayloadBase64 = is.Payload, is.PayloadBase64
 	}
-	return scheduleFields(d.ScheduleDefinition, true)
+	return scheduleFields(d.Schedule, true)
 }
 
 // version is an entry of the audit, as a view shows it.
@@ -119,9 +120,9 @@ func versionsOf(ctx context.Context, a front.Asked, id string, now uint64, after
 // keptFields are those that the audit has of it.
 func (d defined) keptFields() []field {
 	if d.NotKept == 0 {
-		return scheduleFields(d.ScheduleDefinition, true)
+		return scheduleFields(d.Schedule, true)
 	}
-	return append(scheduleFields(d.ScheduleDefinition, false), fieldOf("Payload", fmt.Sprintf("%d bytes, of which the audit has a digest alone", d.NotKept)))
+	return append(scheduleFields(d.Schedule, false), fieldOf("Payload", fmt.Sprintf("%d bytes, of which the audit has a digest alone", d.NotKept)))
 }
 
 // versionAt reads a version of a schedule, whose entry is of a time.
@@ -162,7 +163,7 @@ func askBack(ctx context.Context, a front.Asked) (front.Shown, error) {
 		return front.Shown{}, err
 	}
 	seen := backSeen{ID: is.ID, Now: is.Version, Version: a.Text("version"), At: a.Time("at"), NotKept: to.NotKept, Enabled: is.Enabled,
-		Changes: changes(scheduleFields(is.ScheduleDefinition, true), to.fields(is.ScheduleDefinition))}
+		Changes: changes(scheduleFields(is.Schedule, true), to.fields(is.Schedule))}
 	seen.Ahead, err = aheadOf(ctx, a, to.Timing, is.ID, is.CreatedAt)
 	return front.Shown{Title: "Go back to version " + seen.Version, Data: seen}, err
 }
@@ -193,7 +194,7 @@ func goBack(ctx context.Context, d front.Doing) (front.Done, error) {
 	if err := d.Err(); err != nil {
 		return front.Done{}, err
 	}
-	did, err := ops.UpdateSchedule.Do(ctx, d.Ops, d.By, ops.ScheduleUpdate{ScheduleDefinition: to.ScheduleDefinition, Version: seen})
+	did, err := ops.UpdateSchedule.Do(ctx, d.Ops, d.By, ops.ScheduleUpdate{Schedule: to.Schedule, Version: seen})
 	return front.Done{Path: "/schedule", Query: []string{"id", is.ID}, Count: count(did.Changed)}, err
 }
 

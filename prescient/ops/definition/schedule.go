@@ -1,4 +1,4 @@
-package ops
+package definition
 
 import (
 	"encoding/base64"
@@ -52,8 +52,8 @@ func timingOf(s schedule.Schedule) Timing {
 	return t
 }
 
-// ScheduleDefinition is a schedule as it is created. It has a job_exec or a topic.
-type ScheduleDefinition struct {
+// Schedule is a schedule as it is created. It has a job_exec or a topic.
+type Schedule struct {
 	ID string `json:"id" minLength:"1" maxLength:"128"`
 	Timing
 	JobExec string `json:"job_exec,omitempty" doc:"The job_exec that it runs."`
@@ -65,8 +65,8 @@ type ScheduleDefinition struct {
 	Long          bool    `json:"long,omitempty" doc:"Its runs are long ones; overlap, tolerance, quota and pool are for these."`
 }
 
-// schedule is what is defined. The error wraps prescient.ErrInvalid.
-func (d ScheduleDefinition) schedule() (s schedule.Schedule, err error) {
+// Defined is what is defined. The error wraps prescient.ErrInvalid.
+func (d Schedule) Defined() (s schedule.Schedule, err error) {
 	s = schedule.Schedule{ID: d.ID, Crontabs: d.Crontabs, Zone: d.Zone, JobExec: d.JobExec, Topic: d.Topic, CatchUp: schedule.CatchUp(d.CatchUp), CatchUpWithin: millis(d.CatchUpWithinMS),
 		ExpiresAfter: millis(d.ExpiresAfterMS), Jitter: millis(d.JitterMS), MayCoalesce: d.MayCoalesce, Long: d.Long, Overlap: longrun.Overlap(d.Overlap),
 		Tolerance: millis(d.ToleranceMS), Pool: d.Pool, Heartbeat: d.Heartbeat}
@@ -91,21 +91,21 @@ func (d ScheduleDefinition) schedule() (s schedule.Schedule, err error) {
 
 // Validate returns the error with which it would be refused in the place of another, which may be the zero one; it wraps prescient.ErrInvalid. Whether
 // crontabs are finer than slots PreviewSchedule says.
-func (d ScheduleDefinition) Validate(old ScheduleDefinition) error {
-	s, err := d.schedule()
+func (d Schedule) Validate(old Schedule) error {
+	s, err := d.Defined()
 	if err != nil {
 		return err
 	}
-	was, err := old.schedule()
+	was, err := old.Defined()
 	if err != nil {
 		return err
 	}
 	return s.ValidateFrom(was)
 }
 
-// definitionOf is the definition of a schedule.
-func definitionOf(s schedule.Schedule) ScheduleDefinition {
-	d := ScheduleDefinition{ID: s.ID, Timing: timingOf(s), JobExec: s.JobExec, Topic: s.Topic, Long: s.Long}
+// OfSchedule is the definition of a schedule.
+func OfSchedule(s schedule.Schedule) Schedule {
+	d := Schedule{ID: s.ID, Timing: timingOf(s), JobExec: s.JobExec, Topic: s.Topic, Long: s.Long}
 	if s.Owner != (prescient.Entity{}) {
 		d.Owner = s.Owner.String()
 	}
@@ -117,34 +117,4 @@ func definitionOf(s schedule.Schedule) ScheduleDefinition {
 		d.PayloadBase64 = base64.StdEncoding.EncodeToString(s.Payload)
 	}
 	return d
-}
-
-// Switch is whether something that is defined fires, and when.
-type Switch struct {
-	Enabled        bool       `json:"enabled" doc:"It fires."`
-	DisabledAt     *time.Time `json:"disabled_at,omitempty" doc:"When it was disabled, where no person did that."`
-	DisabledReason string     `json:"disabled_reason,omitempty"`
-	Next           *time.Time `json:"next,omitempty" doc:"What its timer waits for."`
-	LastStartedAt  *time.Time `json:"last_started_at,omitempty" doc:"When a long run of it started last."`
-	PassedOver     int64      `json:"passed_over,string" doc:"How often its timer passed over occurrences."`
-}
-
-func switchOf(s schedule.Stored, next time.Time) Switch {
-	return Switch{s.Enabled, timeOrNil(s.DisabledAt), s.DisabledReason, timeOrNil(next), timeOrNil(s.LastStartedAt), s.PassedOver}
-}
-
-// Schedule is a schedule that is there.
-type Schedule struct {
-	ScheduleDefinition
-	Version uint64 `json:"version,string" doc:"Rises with every change; 0 is that of one that plain SQL inserted, until its timer was called."`
-	Switch
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
-}
-
-// Cursor is the place of the schedule in a list.
-func (s Schedule) Cursor() string { return s.ID }
-
-func scheduleOf(s schedule.Stored, next time.Time) Schedule {
-	return Schedule{definitionOf(s.Schedule), s.Version, switchOf(s, next), s.CreatedAt, s.UpdatedAt}
 }

@@ -1,0 +1,2 @@
+// Package definition has schedules and jobs as callers of operations define them, and turns these into those of packages schedule and steps, and back.
+package definition
