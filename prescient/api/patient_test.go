@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"prescient/prescient/internal/store"
 	"prescient/prescient/ops"
 )
 
@@ -113,7 +112,7 @@ func TestAnExportIsCutOffAfterAnHour(t *testing.T) {
 		began, n := time.Now(), 0
 		got := stream(t.Context(), httptest.NewRecorder(), "x", ops.JSONLines, func(ctx context.Context) ([]int, error) {
 			n++
-			return []int{n}, store.Sleep(ctx, time.Minute)
+			return []int{n}, sleep(ctx, time.Minute)
 		}, func() error { return nil })
 		if !errors.Is(got, context.DeadlineExceeded) || time.Since(began) != exportWithin || n < 60 {
 			t.Errorf("%v after %s and %d chunks", got, time.Since(began), n)
