@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"prescient/prescient"
@@ -24,20 +23,9 @@ var StatsOfExecs = shared(query("stats.execs", Viewer, "Tell what became of the 
 		return stats.Report{}, err
 	}
 	report, err := stats.Execs(ctx, q.db, q.options.Prefix, q.options.Dialect, from, before)
-	report.Execs = keepExec(report.Execs, in.JobExec, func(e stats.Exec) string { return e.JobExec })
+	report.Execs = stats.Of(report.Execs, in.JobExec, func(e stats.Exec) string { return e.JobExec })
 	return report, err
 }))
-
-// keepExec keeps what is of a job_exec; all where none is named.
-func keepExec[T any](list []T, jobExec string, of func(T) string) []T {
-	if list == nil {
-		return []T{}
-	}
-	if jobExec == "" {
-		return list
-	}
-	return slices.DeleteFunc(list, func(one T) bool { return of(one) != jobExec })
-}
 
 // PercentilesAsked says of which ends and job_exec something is to be told.
 type PercentilesAsked struct {
@@ -62,32 +50,22 @@ var StatsPercentiles = shared(query("stats.percentiles", Viewer, "Tell how long 
 		p.Before = last // whole hours are looked at
 	}
 	times, err := stats.Percentiles(ctx, q.db, q.options.Prefix, q.options.Dialect, p.From, p.Before)
-	p.Execs = keepExec(times, in.JobExec, func(t stats.Times) string { return t.JobExec })
+	p.Execs = stats.Of(times, in.JobExec, func(t stats.Times) string { return t.JobExec })
 	return p, err
 }))
 
 // DaysAsked says of which days and job_exec something is to be told.
 type DaysAsked struct {
 	From    time.Time `query:"from" doc:"Days from this one on, a week before the end by default, five weeks of one job_exec."`
-	Before  time.Time `query:"before" doc:"Days before this time, the day it is by default."`
+	Before  time.Time `query:"before" doc:"Days that are over by this time, now by default."`
 	JobExec string    `query:"job_exec" doc:"Only this job_exec: up to 93 days then, and else 14."`
 }
 
 // StatsDays tells what became of checks by day.
 var StatsDays = shared(query("stats.days", Viewer, "Tell what became of the checks of whole days by job_exec: ends, how often what they wait for had not happened by then, and how long calls took.", func(ctx context.Context, q asked, in DaysAsked) (stats.DaysReport, error) {
-	usual := 7 * 24 * time.Hour
-	if in.JobExec != "" {
-		usual *= 5
-	}
-	from, before, err := q.span(ctx, in.From, in.Before, usual)
+	from, before, err := q.span(ctx, in.From, in.Before, stats.UsualDays(in.JobExec))
 	if err != nil {
 		return stats.DaysReport{}, err
-	}
-	if last := prescient.LatestSlot.Truncate(24 * time.Hour); before.After(last) {
-		before = last // whole days are looked at
-	}
-	if in.Before.IsZero() {
-		before = before.Truncate(24 * time.Hour)
 	}
 	return stats.Days(ctx, q.db, q.tables, from, before, in.JobExec)
 }))
@@ -104,7 +82,7 @@ var StatsSlower = shared(query("stats.slower", Viewer, "Tell which job_execs and
 		return stats.SlowerReport{}, err
 	}
 	report, err := stats.SlowBy(ctx, q.db, q.tables.Stmt, now)
-	report.Slower = keepExec(report.Slower, in.JobExec, func(s stats.Slower) string { return s.JobExec })
+	report.Slower = stats.Of(report.Slower, in.JobExec, func(s stats.Slower) string { return s.JobExec })
 	return report, err
 }))
 

@@ -19,6 +19,15 @@ const (
 	MaxDaysOfAll = 14
 )
 
+// UsualDays is of how long Days is asked where nothing else is said: a week of all job_execs, and five of one.
+func UsualDays(jobExec string) time.Duration {
+	const week = 7 * 24 * time.Hour
+	if jobExec == "" {
+		return week
+	}
+	return 5 * week
+}
+
 // maxDayLines is how many sums of each kind are read at most.
 const maxDayLines = 500_000
 
@@ -112,14 +121,14 @@ func Near(repeats []Repeats, maxChecks int64) (near uint64) {
 	return near
 }
 
-// Days tells what became of checks on whole days that are over and summed up, by day and job_exec, the earliest first. The span is made larger to whole
-// days. It is for rooms of the library. The error wraps prescient.ErrInvalid for a span that is empty or too long, or a name that is none.
+// Days tells what became of checks on whole days that are over and summed up, by day and job_exec, the earliest first: from that of
+// one time on to the last that is over by another. It is for rooms of the library. The error wraps prescient.ErrInvalid for a span that is empty or too long, or a name that is none.
 func Days(ctx context.Context, db prescient.DB, tables *store.Tables, from, before time.Time, jobExec string) (DaysReport, error) {
-	if err := validSpan(from, before); err != nil {
-		return DaysReport{}, err
-	}
 	const day = 24 * time.Hour
-	r := DaysReport{From: from.UTC().Truncate(day), Before: before.UTC().Add(day - 1).Truncate(day)}
+	r := DaysReport{From: from.UTC().Truncate(day), Before: before.UTC().Truncate(day)}
+	if err := validSpan(r.From, r.Before); err != nil {
+		return r, err
+	}
 	most, but := MaxDaysOfAll, ""
 	if jobExec != "" {
 		if err := prescient.ValidIdentifier("job_exec", jobExec); err != nil {
@@ -235,4 +244,15 @@ func (all dayBooks) days() []Day {
 	}
 	slices.SortFunc(days, func(x, y Day) int { return cmp.Or(x.Start.Compare(y.Start), cmp.Compare(x.JobExec, y.JobExec)) })
 	return days
+}
+
+// Of keeps what is of a job_exec; all where none is named.
+func Of[T any](list []T, jobExec string, of func(T) string) []T {
+	if list == nil {
+		return []T{}
+	}
+	if jobExec == "" {
+		return list
+	}
+	return slices.DeleteFunc(list, func(one T) bool { return of(one) != jobExec })
 }
