@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"net"
@@ -146,6 +147,19 @@ func (s *strangers) turn(is stranger, now time.Time) (wait time.Duration, may bo
 		return 0, false
 	}
 	return wait, true
+}
+
+// sleep waits, unless ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // note notes what came of looking.

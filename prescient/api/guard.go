@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"prescient/prescient/internal/store"
 	"prescient/prescient/ops"
 	"prescient/prescient/ops/door"
 	"prescient/prescient/ops/stream"
@@ -59,7 +58,7 @@ func guard(o Options, next http.Handler) http.Handler {
 		}
 		is := strangerOf(r)
 		wait, may := strangers.turn(is, time.Now())
-		if !may || store.Sleep(r.Context(), wait) != nil {
+		if !may || sleep(r.Context(), wait) != nil {
 			write(w, problem{Type: blank, Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: "too many tokens that are not good came from this address", retryAfter: time.Second})
 			return
 		}

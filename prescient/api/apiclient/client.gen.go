@@ -2640,7 +2640,7 @@ type SlotsLoadParams struct {
 type StatsDaysParams struct {
 	// From Days from this one on, a week before the end by default, five weeks of one job_exec.
 	From time.Time
-	// Before Days before this time, the day it is by default.
+	// Before Days that are over by this time, now by default.
 	Before time.Time
 	// JobExec Only this job_exec: up to 93 days then, and else 14.
 	JobExec string

@@ -114,7 +114,7 @@ var layers = []layer{
 	{"prescient/ops/door", append([]string{"prescient/internal/token", "prescient/ops"}, vocabulary...)},
 	{"prescient/ops/stream", []string{"prescient/ops"}},
 	{"prescient/ops/kind", []string{"prescient", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/forecast", "prescient/ops", "prescient/schedule", "prescient/stats", "prescient/steps"}},
-	{"prescient/api", append([]string{"prescient/internal/store"}, rooms...)},
+	{"prescient/api", rooms},
 	{"prescient/api/apiclient", nil},
 	{"prescient/page/internal/look", []string{"prescient"}}, // what a page shows is for others
 	{"prescient/page/login", append([]string{"prescient/audit", "prescient/internal/password", "prescient/ops", "prescient/ops/door", "prescient/page", "prescient/page/internal/look"}, vocabulary...)},
