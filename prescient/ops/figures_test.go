@@ -53,6 +53,11 @@ func TestSlotsAndLedgerAreListed(t *testing.T) {
 		if len(again.Rows) != 1 || len(others.Rows) != 3 {
 			t.Errorf("shared: %+v; another role: %+v", again, others)
 		}
+		_, err = ops.CancelChecks.Do(t.Context(), o, served.By(ops.Operator), ops.Cancelling{Entity: "order/none"})
+		r.Must(err)
+		if after, err := ops.LoadSlots.Do(t.Context(), o, by, ops.SlotsAsked{Paging: ops.Paging{Limit: 10}}); err != nil || len(after.Rows) != 3 {
+			t.Errorf("after a deed: %+v, %v", after, err)
+		}
 		var slots []string
 		asked := ops.SlotsAsked{Paging: ops.Paging{Limit: 1}}
 		for range 3 {

@@ -163,6 +163,7 @@ func (op Operation[In, Out]) Do(ctx context.Context, o *Ops, by Caller, in In) (
 			break
 		}
 	}
+	o.recent.Forget() // also after an error: it may have been done
 	return out, err
 }
 

@@ -53,6 +53,13 @@ func (a *Answers) Get(ctx context.Context, key string, ask func(ctx context.Cont
 	return value, err
 }
 
+// Forget has what was answered, and what is being asked, serve nobody who comes later: something was changed.
+func (a *Answers) Forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.by = nil
+}
+
 // want returns what is kept for a key, or nil where there is no place.
 func (a *Answers) want(key string) *answer {
 	a.mu.Lock()
@@ -63,7 +70,7 @@ func (a *Answers) want(key string) *answer {
 			a.by = make(map[string]*answer)
 		}
 		if len(a.by) >= a.Most {
-			a.forget()
+			a.sweep()
 		}
 		if len(a.by) >= a.Most {
 			return nil
@@ -81,8 +88,8 @@ func (a *Answers) leave(kept *answer) {
 	kept.wanted--
 }
 
-// forget drops what nobody wants and is too old.
-func (a *Answers) forget() {
+// sweep drops what nobody wants and is too old.
+func (a *Answers) sweep() {
 	for key, kept := range a.by {
 		if kept.wanted == 0 && time.Since(kept.came) >= a.Age {
 			delete(a.by, key)

@@ -18,9 +18,10 @@ type source struct {
 
 func (s *source) ask(ctx context.Context) (any, error) {
 	s.asked++
+	n := s.asked
 	select {
 	case <-time.After(time.Second):
-		return s.asked, s.err
+		return n, s.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -116,5 +117,24 @@ func TestKeysAreBounded(t *testing.T) {
 		if _, err := a.Get(t.Context(), "new", s.ask); err != nil || len(a.by) != 1 {
 			t.Errorf("%d are kept, %v", len(a.by), err)
 		}
+	})
+}
+
+func TestWhatWasForgottenIsAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, s := Answers{Age: time.Minute, Most: 8}, &source{}
+		var both sync.WaitGroup
+		for i := range 2 { // the second comes after the change, while the first is still being answered
+			both.Go(func() {
+				if got, err := a.Get(t.Context(), "a", s.ask); got != i+1 || err != nil {
+					t.Error(got, err)
+				}
+			})
+			synctest.Wait()
+			if i == 0 {
+				a.Forget()
+			}
+		}
+		both.Wait()
 	})
 }

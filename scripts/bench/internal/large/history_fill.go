@@ -138,18 +138,23 @@ func fillHistory(ctx context.Context, b *rig.Bench, p *rig.Place, rows int) erro
 	return p.Analyze(ctx, "job_history")
 }
 
-// fillPending writes checks that are due over the coming month, by plain SQL.
+// pendingSlots is how many slots there are in the month in which checks are due.
+const pendingSlots = 30 * 24 * 4
+
+// fillPending writes checks that are due over the coming month, by plain SQL: slot by slot, which is the order of the primary key.
 func fillPending(ctx context.Context, b *rig.Bench, p *rig.Place, rows int) error {
 	if err := p.MakeNumbers(ctx, min(rig.Numbers, rows)); err != nil {
 		return err
 	}
+	began := time.Now()
 	for from := 0; from < rows; from += rig.Numbers {
 		_, err := p.Exec(ctx, `INSERT INTO future_job (entity_name, entity_key, job_exec, due_at)
 			SELECT IF(n MOD 10 < 7, 'order', 'invoice'), n + ?, CASE WHEN n MOD 100003 = 5 THEN 'refund-stuck' WHEN n MOD 3 = 0 THEN 'invoice-unpaid' ELSE 'order-unshipped' END,
-			UTC_TIMESTAMP() + INTERVAL 1 HOUR + INTERVAL (n * 7919 MOD 2880) * 900 SECOND FROM bench_n WHERE n < ?`, from, min(rig.Numbers, rows-from))
+			UTC_TIMESTAMP() + INTERVAL 1 HOUR + INTERVAL ((n + ?) DIV ?) * 900 SECOND FROM bench_n WHERE n < ?`, from, from, max(1, rows/pendingSlots), min(rig.Numbers, rows-from))
 		if err != nil {
 			return err
 		}
+		b.Say("  %.1f million pending after %v", float64(min(from+rig.Numbers, rows))/1e6, time.Since(began).Round(time.Second))
 	}
 	return p.Analyze(ctx, "future_job")
 }
