@@ -213,7 +213,7 @@ func TestABadServiceIsInNobodysWay(t *testing.T) {
 				s.Tell("bad", Failure)
 			}
 			s.Tell("good", Success)
-			if took := time.Since(began); took > 100*time.Millisecond {
+			if took := time.Since(began); took > time.Second { // 20 answers would take 4
 				t.Errorf("telling took %s", took)
 			}
 			good.wants(t, "GET /s3cret")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -129,4 +130,15 @@ func Fatal(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Quickest is how long the quickest of three tries takes: what waits for a lock waits each time, and a machine that is busy is not busy each time.
+func Quickest(try func()) time.Duration {
+	least := time.Duration(math.MaxInt64)
+	for range 3 {
+		began := time.Now()
+		try()
+		least = min(least, time.Since(began))
+	}
+	return least
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/served"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/ops"
@@ -147,9 +148,13 @@ func TestTheLastUseIsNotedOnceAMinuteAndHoldsNobodyUp(t *testing.T) {
 		made := r.make(ops.Viewer)
 		use := func(d *door.Door) {
 			t.Helper()
-			began := time.Now()
-			if _, err := d.Caller(t.Context(), made.Secret); err != nil || time.Since(began) > 900*time.Millisecond { // a wait for a lock is 1 s at least
-				t.Errorf("%v after %s", err, time.Since(began))
+			took := rig.Quickest(func() {
+				if _, err := d.Caller(t.Context(), made.Secret); err != nil {
+					t.Error(err)
+				}
+			})
+			if took > 900*time.Millisecond { // a wait for a lock is 1 s at least
+				t.Errorf("it took %s", took)
 			}
 		}
 		noted := func(want int) {
