@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"reflect"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prescient/prescient/internal/filled"
 	"prescient/prescient/ops"
 	"prescient/prescient/ops/door"
 )
@@ -149,6 +149,6 @@ func answered[Out any](a *server, info ops.Info, out Out, err error) (*answer[Ou
 		}
 		return nil, p
 	}
-	fill(reflect.ValueOf(&out).Elem())
+	filled.Lists(&out)
 	return &answer[Out]{out}, nil
 }

@@ -62,36 +62,6 @@ func nameOf(t reflect.Type, hint string) string {
 	}
 }
 
-// fill makes of lists and maps that are nil empty ones, as the description has them. A payload stays as it is.
-func fill(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() {
-			fill(v.Elem())
-		}
-	case reflect.Struct:
-		for _, field := range v.Fields() {
-			if field.CanSet() {
-				fill(field)
-			}
-		}
-	case reflect.Slice:
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			return
-		}
-		if v.IsNil() {
-			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
-		}
-		for i := range v.Len() {
-			fill(v.Index(i))
-		}
-	case reflect.Map:
-		if v.IsNil() {
-			v.Set(reflect.MakeMap(v.Type()))
-		}
-	}
-}
-
 // asWritten puts right what huma does not see in a type: that encoding/json writes some numbers as strings, and that lists are filled.
 func asWritten(r huma.Registry) {
 	for name, schema := range r.Map() {

@@ -2,8 +2,10 @@ package api_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
+	"prescient/prescient"
 	"prescient/prescient/api"
 	"prescient/prescient/internal/rig"
 )
@@ -29,5 +31,23 @@ func TestPrometheusIsToldWhatTheDatabaseKnows(t *testing.T) {
 			t.Error(kind)
 		}
 		r.want(r.ask("", "/metrics", ""), 401)
+	})
+}
+
+// Callers who share an answer read it at the same time.
+func TestManyMayReadOneAnswer(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Insert(rig.At("10:00"), prescient.NewJob{Entity: rig.Order("1"), JobExec: "ship", DueAt: rig.At("13:01")})
+		for _, path := range []string{"/status/look", "/doctor/examine", "/slots/load", "/stats/execs", "/attest/run"} {
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() {
+					if got := r.ask("operator", path, ""); got.Code != 200 || strings.Contains(got.Body, `"findings":null`) {
+						t.Errorf("%s: %d %s", path, got.Code, got.Body)
+					}
+				})
+			}
+			all.Wait()
+		}
 	})
 }

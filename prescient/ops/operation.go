@@ -12,6 +12,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/audit"
 	"prescient/prescient/client"
+	"prescient/prescient/internal/filled"
 )
 
 // Errors of callers.
@@ -174,7 +175,9 @@ func (op Operation[In, Out]) recent(ctx context.Context, o *Ops, by Caller, db *
 		return out, fmt.Errorf("writing a request of %s: %w", op.ID, err)
 	}
 	found, err := o.recent.Get(ctx, op.ID+" "+string(by.Role)+" "+string(request), func(ctx context.Context) (any, error) {
-		return op.query(ctx, asked{o, Caller{Role: by.Role}, db}, in)
+		out, err := op.query(ctx, asked{o, Caller{Role: by.Role}, db}, in)
+		filled.Lists(&out) // a door that does so would change what others read
+		return out, err
 	})
 	out, _ = found.(Out)
 	return out, err

@@ -27,7 +27,7 @@ type layer struct {
 }
 
 // vocabulary is what the rooms of the library are built on.
-var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/bell", "prescient/internal/caught", "prescient/internal/duty", "prescient/internal/errno", "prescient/internal/lease",
+var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/bell", "prescient/internal/caught", "prescient/internal/duty", "prescient/internal/errno", "prescient/internal/filled", "prescient/internal/lease",
 	"prescient/internal/literal", "prescient/internal/recent", "prescient/internal/reserved", "prescient/internal/store", "prescient/internal/tally"}
 
 // rooms are those of the library that a program works with.
@@ -52,6 +52,7 @@ var layers = []layer{
 	{"prescient/internal/lease", []string{"prescient"}},
 	{"prescient/internal/literal", []string{"prescient"}},
 	{"prescient/internal/store", []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal"}},
+	{"prescient/internal/filled", nil},
 	{"prescient/internal/recent", nil},
 	{"prescient/internal/reserved", []string{"prescient"}},
 	{"prescient/internal/tally", []string{"prescient", "prescient/internal/literal", "prescient/internal/store"}},
@@ -114,7 +115,7 @@ var layers = []layer{
 	{"prescient/ops/door", append([]string{"prescient/internal/token", "prescient/ops"}, vocabulary...)},
 	{"prescient/ops/stream", []string{"prescient/ops"}},
 	{"prescient/ops/kind", []string{"prescient", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/forecast", "prescient/ops", "prescient/schedule", "prescient/stats", "prescient/steps"}},
-	{"prescient/api", rooms},
+	{"prescient/api", append([]string{"prescient/internal/filled"}, rooms...)},
 	{"prescient/api/apiclient", nil},
 	{"prescient/page/internal/look", []string{"prescient"}}, // what a page shows is for others
 	{"prescient/page/login", append([]string{"prescient/audit", "prescient/internal/password", "prescient/ops", "prescient/ops/door", "prescient/page", "prescient/page/internal/look"}, vocabulary...)},

@@ -1,8 +1,7 @@
-package api
+package filled
 
 import (
 	"encoding/json"
-	"reflect"
 	"testing"
 	"time"
 )
@@ -20,7 +19,7 @@ func TestListsAreNeverNull(t *testing.T) {
 		First *row
 		Long  []string `json:",omitempty"`
 	}{Rows: make([]row, 1), First: &row{}}
-	fill(reflect.ValueOf(&answer).Elem())
+	Lists(&answer)
 	got, err := json.Marshal(answer)
 	if want := `{"Rows":[{"Tags":[],"Payload":null}],"None":[],"More":{},"At":null,"First":{"Tags":[],"Payload":null}}`; err != nil || string(got) != want {
 		t.Errorf("%s, %v; want %s", got, err, want)
