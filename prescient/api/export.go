@@ -27,11 +27,8 @@ const exportText = `The answer is a stream, which is read as it is taken: each r
 What is whole ends with the trailer Prescient-Rows, the number of its rows. What cannot be read to its end breaks off without the end of its body, which clients
 take for an error; JSON lines have a last line {"problem": …} before that. In CSV an apostrophe stands before what a spreadsheet may take for a formula.`
 
-// exportAsked is what is asked of an export.
-type exportAsked interface{ As() ops.Format }
-
 // export registers an operation that streams rows.
-func export[In exportAsked, Row interface{ Cursor() string }](a *server, op ops.Export[In, Row]) {
+func export[In ops.Formatted, Row interface{ Cursor() string }](a *server, op ops.Export[In, Row]) {
 	o := operation(op.Info, http.MethodGet)
 	o.Description += " " + exportText
 	o.Responses = map[string]*huma.Response{"200": {Description: "The rows.", Content: map[string]*huma.MediaType{

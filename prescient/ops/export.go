@@ -3,7 +3,6 @@ package ops
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -51,8 +50,8 @@ func export[In any, Row interface{ Cursor() string }](id string, role Role, summ
 
 // Begin reads the first chunk. Its errors are those of Do.
 func Begin[In any, Row interface{ Cursor() string }](ctx context.Context, e Export[In, Row], o *Ops, by Caller, in In) (*Chunks[Row], error) {
-	if !by.Role.May(e.Role) {
-		return nil, fmt.Errorf("%w: %s needs the role %s, and the caller's is %s", ErrForbidden, e.ID, e.Role, by.Role)
+	if err := e.Allow(by); err != nil {
+		return nil, err
 	}
 	q := asked{o, by, o.accounts.of(by.Role)}
 	after, limit := "", chunkFirst
@@ -130,6 +129,9 @@ const (
 	JSONLines Format = "jsonl"
 	CSV       Format = "csv"
 )
+
+// Formatted is what is asked of an export.
+type Formatted interface{ As() Format }
 
 // As is the format.
 func (a ExportAsked) As() Format { return a.Format }

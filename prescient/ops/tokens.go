@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strconv"
@@ -53,21 +54,13 @@ var ListTokens = query("tokens.list", Admin, "List the tokens of the API, by the
 	if err != nil {
 		return Page[Token]{}, err
 	}
-	var all []Token
-	err = store.EachRow(ctx, q.db, func(scan store.Scan) error {
-		t, err := scanToken(scan)
-		all = append(all, t)
-		return err
-	}, q.tables.Stmt.Get("ops/tokens"), after, in.Limit+1)
-	if err != nil {
-		err = fmt.Errorf("listing tokens: %w", err)
-	}
+	all, err := store.Rows(ctx, q.db, "listing tokens", q.tables.Stmt.Get("ops/tokens"), (*Token).columns, after, in.Limit+1)
 	return page(all, in.Limit, err)
 })
 
-func scanToken(scan store.Scan) (t Token, err error) {
-	err = scan(&t.Number, &t.Name, &t.Role, &t.CreatedAt, &t.ExpiresAt, &t.RevokedAt, &t.LastUsedAt, &t.State)
-	return t, err
+// columns are those of the statements that read tokens.
+func (t *Token) columns() []any {
+	return []any{&t.Number, &t.Name, &t.Role, &t.CreatedAt, &t.ExpiresAt, &t.RevokedAt, &t.LastUsedAt, &t.State}
 }
 
 // NewToken says which token to make.
@@ -79,14 +72,20 @@ type NewToken struct {
 
 // CreateToken makes a token.
 var CreateToken = secret(deed("tokens.create", Admin, "Make a token. Its secret is told this once.", func(ctx context.Context, d doing, in NewToken) (MadeToken, error) {
-	if err := errors.Join(prescient.ValidLabel("name", in.Name, 128), prescient.ValidSeen("name", in.Name)); err != nil {
-		return MadeToken{}, err
-	}
-	if _, err := ParseRole(string(in.Role)); err != nil {
+	if err := validPerson(in.Name, in.Role); err != nil {
 		return MadeToken{}, err
 	}
 	return d.makeToken(ctx, in, 0)
 }))
+
+// validPerson refuses a name that the audit would not show, and a role that is none.
+func validPerson(name string, role Role) error {
+	if err := errors.Join(prescient.ValidLabel("name", name, 128), prescient.ValidSeen("name", name)); err != nil {
+		return err
+	}
+	_, err := ParseRole(string(role))
+	return err
+}
 
 // Rotating says which token to replace.
 type Rotating struct {
@@ -150,17 +149,12 @@ var RevokeToken = deed("tokens.revoke", Admin, "Revoke a token: it is refused at
 
 // token reads a token that is to be changed.
 func (d doing) token(ctx context.Context, number uint64) (t Token, err error) {
-	is := false
-	err = store.EachRow(ctx, d.tx, func(scan store.Scan) (err error) {
-		t, err = scanToken(scan)
-		is = true
-		return err
-	}, d.tables.Stmt.Get("ops/token"), number)
+	err = store.QueryRow(ctx, d.tx, t.columns(), d.tables.Stmt.Get("ops/token"), number)
 	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return Token{}, fmt.Errorf("%w: %d", ErrNoToken, number)
 	case err != nil:
 		return Token{}, fmt.Errorf("reading token %d: %w", number, err)
-	case !is:
-		return Token{}, fmt.Errorf("%w: %d", ErrNoToken, number)
 	}
 	return t, nil
 }

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strconv"
@@ -36,9 +37,9 @@ type User struct {
 // Cursor is that of a list which goes on behind the user.
 func (u User) Cursor() string { return u.Name }
 
-func scanUser(scan store.Scan) (u User, err error) {
-	err = scan(&u.Name, &u.Role, &u.CreatedAt, &u.ChangedAt, &u.DisabledAt, &u.LastUsedAt, &u.Sessions)
-	return u, err
+// columns are those of the statements that read users.
+func (u *User) columns() []any {
+	return []any{&u.Name, &u.Role, &u.CreatedAt, &u.ChangedAt, &u.DisabledAt, &u.LastUsedAt, &u.Sessions}
 }
 
 // ListUsers lists the users.
@@ -46,15 +47,7 @@ var ListUsers = query("users.list", Admin, "List the users of the page, by their
 	if err := prescient.ValidText("cursor", in.After, 128); err != nil {
 		return Page[User]{}, err
 	}
-	var all []User
-	err := store.EachRow(ctx, q.db, func(scan store.Scan) error {
-		u, err := scanUser(scan)
-		all = append(all, u)
-		return err
-	}, q.tables.Stmt.Get("ops/users"), in.After, in.Limit+1)
-	if err != nil {
-		err = fmt.Errorf("listing users: %w", err)
-	}
+	all, err := store.Rows(ctx, q.db, "listing users", q.tables.Stmt.Get("ops/users"), (*User).columns, in.After, in.Limit+1)
 	return page(all, in.Limit, err)
 })
 
@@ -78,16 +71,9 @@ var ListSessions = query("users.sessions", Admin, "List the sessions on the page
 	if err != nil {
 		return Page[WebSession]{}, err
 	}
-	var all []WebSession
-	err = store.EachRow(ctx, q.db, func(scan store.Scan) error {
-		var s WebSession
-		err := scan(&s.Number, &s.Person, &s.Role, &s.ByProvider, &s.Host, &s.CreatedAt, &s.EndsAt)
-		all = append(all, s)
-		return err
-	}, q.tables.Stmt.Get("ops/sessions"), after, in.Limit+1)
-	if err != nil {
-		err = fmt.Errorf("listing sessions: %w", err)
-	}
+	all, err := store.Rows(ctx, q.db, "listing sessions", q.tables.Stmt.Get("ops/sessions"), func(s *WebSession) []any {
+		return []any{&s.Number, &s.Person, &s.Role, &s.ByProvider, &s.Host, &s.CreatedAt, &s.EndsAt}
+	}, after, in.Limit+1)
 	return page(all, in.Limit, err)
 })
 
@@ -111,10 +97,7 @@ type NewUser struct {
 
 // AddUser lets somebody sign in.
 var AddUser = secret(deed("users.add", Admin, "Let somebody sign in to the page.", func(ctx context.Context, d doing, in NewUser) (User, error) {
-	if err := errors.Join(prescient.ValidLabel("name", in.Name, 128), prescient.ValidSeen("name", in.Name)); err != nil {
-		return User{}, err
-	}
-	if _, err := ParseRole(string(in.Role)); err != nil {
+	if err := validPerson(in.Name, in.Role); err != nil {
 		return User{}, err
 	}
 	hash, err := d.hash(ctx, in.Name, in.Password)
@@ -207,17 +190,12 @@ func (d doing) user(ctx context.Context, name string) (u User, err error) {
 	if err := prescient.ValidLabel("name", name, 128); err != nil {
 		return u, err
 	}
-	is := false
-	err = store.EachRow(ctx, d.tx, func(scan store.Scan) (err error) {
-		u, err = scanUser(scan)
-		is = true
-		return err
-	}, d.tables.Stmt.Get("ops/user"), name)
+	err = store.QueryRow(ctx, d.tx, u.columns(), d.tables.Stmt.Get("ops/user"), name)
 	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return User{}, fmt.Errorf("%w: %s", ErrNoUser, name)
 	case err != nil:
 		return User{}, fmt.Errorf("reading the user %s: %w", name, err)
-	case !is:
-		return User{}, fmt.Errorf("%w: %s", ErrNoUser, name)
 	}
 	return u, nil
 }

@@ -19,11 +19,8 @@ type Download struct {
 	info  ops.Info
 }
 
-// exportAsked is what is asked of an export.
-type exportAsked interface{ As() ops.Format }
-
 // NewDownload makes a download of an export; asked reads what a request asks for.
-func NewDownload[In exportAsked, Row interface{ Cursor() string }](path string, e ops.Export[In, Row], asked func(a Asked) In) Download {
+func NewDownload[In ops.Formatted, Row interface{ Cursor() string }](path string, e ops.Export[In, Row], asked func(a Asked) In) Download {
 	return Download{Path: path, info: e.Info, begin: func(ctx context.Context, a Asked, still func() error) (func(w http.ResponseWriter) error, error) {
 		in := asked(a)
 		if err := a.Err(); err != nil {

@@ -24,7 +24,6 @@ func funcs(link func(path string, query ...string) string, asset func(name strin
 		"field":    fieldOf,
 		"relative": func(at any, now time.Time) string { t, is := timeOf(at); return orDash(is, Relative(t, now)) },
 		"duration": durationOf,
-		"ms":       func(ms int64) (string, error) { return durationOf(time.Duration(ms) * time.Millisecond) },
 		"number":   numberOf,
 		"share":    Share,
 		"seen":     Seen,

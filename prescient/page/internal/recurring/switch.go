@@ -64,26 +64,11 @@ func (is chosenSeen) Escaped() (all []string) {
 // askSchedules shows to which schedules something is to be done: those that are named, or all that a search matches.
 func askSchedules(ctx context.Context, a front.Asked) (front.Shown, error) {
 	is := chosenSeen{Kind: "schedule", Names: namesOf(a.Query, "id"), Search: a.Has("all") || a.Has("chosen")}
-	if is.Search && len(is.Names) == 0 {
-		by := narrowedBy(a.Query)
-		if !by.Given() {
-			return front.Shown{}, fmt.Errorf("%w: search for schedules first: this would be done to all", prescient.ErrInvalid)
-		}
-		for asked := by.schedules("", mostAtOnce); ; {
-			page, err := ops.ListSchedules.Do(ctx, a.Ops, a.By, asked)
-			if err != nil {
-				return front.Shown{}, err
-			}
-			for _, s := range page.Rows {
-				if jobOf(s) == "" { // jobs are stopped by their names
-					is.Names = append(is.Names, s.ID)
-				}
-			}
-			if asked.After = page.Next; asked.After == "" || len(is.Names) >= mostAtOnce {
-				is.More = asked.After != ""
-				break
-			}
-		}
+	err := matching(&is, a, func(by narrowed, after string) (ops.Page[ops.Schedule], error) {
+		return ops.ListSchedules.Do(ctx, a.Ops, a.By, by.schedules(after, mostAtOnce))
+	}, func(s ops.Schedule) (string, bool) { return s.ID, jobOf(s) == "" }) // jobs are stopped by their names
+	if err != nil {
+		return front.Shown{}, err
 	}
 	return is.show(ctx, a, func(id string) (chosen, error) {
 		s, err := ops.GetSchedule.Do(ctx, a.Ops, bare(a.By), ops.ScheduleAsked{ID: id})
@@ -94,29 +79,42 @@ func askSchedules(ctx context.Context, a front.Asked) (front.Shown, error) {
 // askJobs is askSchedules for jobs.
 func askJobs(ctx context.Context, a front.Asked) (front.Shown, error) {
 	is := chosenSeen{Kind: "job", Names: namesOf(a.Query, "name"), Search: a.Has("all") || a.Has("chosen")}
-	if is.Search && len(is.Names) == 0 {
-		by := narrowedBy(a.Query)
-		if !by.Given() {
-			return front.Shown{}, fmt.Errorf("%w: search for jobs first: this would be done to all", prescient.ErrInvalid)
-		}
-		for asked := by.jobs("", mostAtOnce); ; {
-			page, err := ops.ListJobs.Do(ctx, a.Ops, a.By, asked)
-			if err != nil {
-				return front.Shown{}, err
-			}
-			for _, j := range page.Rows {
-				is.Names = append(is.Names, j.Name)
-			}
-			if asked.After = page.Next; asked.After == "" || len(is.Names) >= mostAtOnce {
-				is.More = asked.After != ""
-				break
-			}
-		}
+	err := matching(&is, a, func(by narrowed, after string) (ops.Page[ops.Job], error) {
+		return ops.ListJobs.Do(ctx, a.Ops, a.By, by.jobs(after, mostAtOnce))
+	}, func(j ops.Job) (string, bool) { return j.Name, true })
+	if err != nil {
+		return front.Shown{}, err
 	}
 	return is.show(ctx, a, func(name string) (chosen, error) {
 		j, err := ops.GetJob.Do(ctx, a.Ops, bare(a.By), ops.JobAsked{JobNamed: ops.JobNamed{Name: name}})
 		return chosen{name, inWords(j.Crontabs, j.Zone), j.Switch}, err
 	})
+}
+
+// matching takes all that a search matches, where none is named; is says what something is named, and whether it is one of them.
+func matching[T any](seen *chosenSeen, a front.Asked, list func(by narrowed, after string) (ops.Page[T], error), is func(T) (name string, one bool)) error {
+	if !seen.Search || len(seen.Names) > 0 {
+		return nil
+	}
+	by := narrowedBy(a.Query)
+	if !by.Given() {
+		return fmt.Errorf("%w: search for %ss first: this would be done to all", prescient.ErrInvalid, seen.Kind)
+	}
+	for after := ""; ; {
+		page, err := list(by, after)
+		if err != nil {
+			return err
+		}
+		for _, row := range page.Rows {
+			if name, one := is(row); one {
+				seen.Names = append(seen.Names, name)
+			}
+		}
+		if after = page.Next; after == "" || len(seen.Names) >= mostAtOnce {
+			seen.More = after != ""
+			return nil
+		}
+	}
 }
 
 // show describes the first of them.
