@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -58,6 +59,9 @@ const deletion = "published events could not be deleted"
 // refuses them it tries them by halves, until the one that it refuses is alone: that one goes on beside the others, and so do those that
 // somebody has locked.
 func (f *Forwarder) settleSome(some []settled) {
+	if some = f.keptApart(some); len(some) == 0 {
+		return
+	}
 	trouble := store.NewBackOff()
 	for {
 		ours, err := f.trySettle(some)
@@ -169,7 +173,9 @@ func (f *Forwarder) settleByTopic(ctx context.Context, tx *sqlx.Tx, some []settl
 		if err != nil {
 			return nil, err
 		}
-		counts[topic] = [2]int{published, aside}
+		if published+aside > 0 {
+			counts[topic] = [2]int{published, aside}
+		}
 	}
 	return counts, nil
 }
@@ -252,23 +258,17 @@ func (f *Forwarder) settleRows(ctx context.Context, tx *sqlx.Tx, some []settled,
 }
 
 // count counts by topic, in the slot that is now.
-func (f *Forwarder) count(ctx context.Context, tx *sqlx.Tx, counts map[string][2]int, now time.Time) error {
-	var names []string
-	for name, n := range counts {
-		if n != [2]int{} {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
+func (f *Forwarder) count(ctx context.Context, db sqlx.ExecerContext, counts map[string][2]int, now time.Time) error {
+	if len(counts) == 0 {
 		return nil
 	}
-	slices.Sort(names) // two forwarders lock them in one order
+	names := slices.Sorted(maps.Keys(counts)) // two forwarders lock them in one order
 	rows := make([]string, len(names))
 	slot := literal.Of(literal.AppendSecond, f.tables.Grid.Floor(now))
 	for i, name := range names {
 		rows[i] = fmt.Sprintf("(%s, %s, %d, %d)", slot, literal.Of(literal.AppendText, name), counts[name][0], counts[name][1])
 	}
-	if _, err := tx.ExecContext(ctx, f.tables.Fill("event/count", "{rows}", strings.Join(rows, ", "))); err != nil {
+	if _, err := db.ExecContext(ctx, f.tables.Fill("event/count", "{rows}", strings.Join(rows, ", "))); err != nil {
 		return fmt.Errorf("counting events: %w", err)
 	}
 	return nil

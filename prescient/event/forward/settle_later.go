@@ -2,8 +2,8 @@ package forward
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -18,12 +18,13 @@ const mostPatient = 2
 // settleFree settles those of some events that nobody has locked; the others go on beside them. Where it is not they that are locked, it is
 // a table, or the row that counts a topic: then each topic goes on by itself.
 func (f *Forwarder) settleFree(some []settled, why error) {
-	free, locked, err := f.unlocked(some)
+	free, locked, _, err := f.unlocked(some)
 	switch {
 	case err != nil:
 		f.later(some, why)
 	case len(locked) == 0:
-		for _, part := range byTopic(some) {
+		for topic, part := range byTopic(some) {
+			f.topics.of(topic).kept.Store(true)
 			f.later(part, why)
 		}
 	default:
@@ -34,29 +35,67 @@ func (f *Forwarder) settleFree(some []settled, why error) {
 	}
 }
 
-// unlocked divides events by whether somebody has them locked. In the dialect plain it takes none for locked.
-func (f *Forwarder) unlocked(some []settled) (free, locked []settled, err error) {
+// keptApart has the events of topics that somebody has locked go on beside the others, and returns the others: a transaction that waits for
+// such a topic has the leases of its shards locked meanwhile.
+func (f *Forwarder) keptApart(some []settled) (others []settled) {
+	for topic, part := range byTopic(some) {
+		if f.topics.of(topic).kept.Load() {
+			f.later(part, errKept)
+		} else {
+			others = append(others, part...)
+		}
+	}
+	return others
+}
+
+// errKept is why events of a topic are not settled with those of others.
+var errKept = errors.New("somebody has the count of its topic locked, or all of a table")
+
+// countable waits for the counts of events' topics, with nothing locked meanwhile that others wait for.
+func (f *Forwarder) countable(some []settled, now time.Time) error {
+	ctx, cancel := context.WithTimeout(store.Vital(context.Background()), f.statementTime())
+	defer cancel()
+	none := make(map[string][2]int)
+	for topic := range byTopic(some) {
+		none[topic] = [2]int{}
+	}
+	return f.count(ctx, f.db, none, now)
+}
+
+// unlocked divides events by whether somebody has them locked, and says the database's time. In the dialect plain it takes none for locked.
+func (f *Forwarder) unlocked(some []settled) (free, locked []settled, now time.Time, err error) {
 	ctx, cancel := context.WithTimeout(store.Vital(context.Background()), f.statementTime())
 	defer cancel()
 	seqs := make([]uint64, len(some))
 	for i, one := range some {
 		seqs[i] = one.row.Seq
 	}
-	var there, had []uint64
+	var there []struct {
+		Seq uint64    `db:"seq"`
+		Now time.Time `db:"now"`
+	}
+	var had []uint64
 	if err := f.db.SelectContext(ctx, &there, f.tables.Fill("event/there", "{seqs}", numbers(seqs))); err != nil {
-		return nil, nil, err
+		return nil, nil, now, err
 	}
 	if err := f.db.SelectContext(ctx, &had, f.tables.Fill("event/free", "{seqs}", numbers(seqs))); err != nil {
-		return nil, nil, err
+		return nil, nil, now, err
+	}
+	is := make(map[uint64]bool)
+	for _, one := range there {
+		is[one.Seq], now = true, one.Now
+	}
+	for _, seq := range had {
+		delete(is, seq)
 	}
 	for _, one := range some {
-		if slices.Contains(there, one.row.Seq) && !slices.Contains(had, one.row.Seq) {
+		if is[one.row.Seq] {
 			locked = append(locked, one)
 		} else {
 			free = append(free, one)
 		}
 	}
-	return free, locked, nil
+	return free, locked, now, nil
 }
 
 // later has events settled that the server refuses, or that somebody has locked, beside all others. A pass leaves them to the next.
@@ -120,14 +159,17 @@ func (f *Forwarder) tryLater(some []settled, before error) (left []settled, why 
 	case <-some[0].shard.stopped:
 		return some, before
 	}
-	if len(some) > 1 {
-		free, locked, err := f.unlocked(some)
-		if err != nil {
-			return some, err
-		}
-		some, left, why = free, locked, fmt.Errorf("%d events are locked by somebody else", len(locked))
-		if len(some) == 0 {
-			return left, why
+	free, locked, now, err := f.unlocked(some)
+	if err != nil {
+		return some, err
+	}
+	some, left, why = free, locked, fmt.Errorf("%d events are locked by somebody else", len(locked))
+	if len(some) == 0 {
+		return left, why
+	}
+	if !now.IsZero() { // some are there
+		if err := f.countable(some, now); err != nil {
+			return append(left, some...), err
 		}
 	}
 	ours, err := f.trySettle(some)
@@ -142,6 +184,7 @@ func (f *Forwarder) tryLater(some []settled, before error) (left []settled, why 
 	f.tell(ours)
 	f.over(some)
 	for topic := range byTopic(some) {
+		f.topics.of(topic).kept.Store(false)
 		if f.topics.of(topic).notesSuccess() {
 			f.notes.worked(topic)
 		}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
@@ -51,6 +52,8 @@ type topic struct {
 	noted     time.Time // when its trouble was written last
 	cleared   bool      // that is written nowhere, of before this process either
 	unsettled int       // events that were published, and cannot be deleted
+
+	kept atomic.Bool // somebody has what its events are counted in locked
 }
 
 func newTopics(places int) *topics {
