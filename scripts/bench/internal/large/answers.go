@@ -91,13 +91,14 @@ func filled(ctx context.Context, b *rig.Bench, s *rig.Server) (p *rig.Place, end
 		return nil, 0, err
 	}
 	if _, err := p.Exec(ctx, "SELECT 1 FROM bench_filled"); err == nil {
-		return p, ended, nil
+		return p, ended, sumUp(ctx, p)
 	}
 	for _, fill := range []func() error{
 		func() error { return fillHistory(ctx, b, p, ended) },
 		func() error { return fillPending(ctx, b, p, pendingOf(ended)) },
 		func() error { return fillBooks(ctx, p) },
-		func() error { return fillSums(ctx, p) },
+		func() error { return fillNames(ctx, p) },
+		func() error { return sumUp(ctx, p) },
 	} {
 		if err := fill(); err != nil {
 			leave(ctx, b, p)

@@ -21,7 +21,6 @@ import (
 	"prescient/prescient/schedule"
 	"prescient/prescient/stats"
 	"prescient/prescient/steps"
-	"prescient/sql"
 
 	"prescient/scripts/bench/internal/page"
 	"prescient/scripts/bench/internal/rig"
@@ -50,17 +49,13 @@ var endpoints = []string{
 	"health?ready=true",
 }
 
-// fillSums has the last week's ends summed up as an agent does it, and makes what the endpoints ask for by name.
-func fillSums(ctx context.Context, p *rig.Place) error {
+// fillNames makes what the endpoints ask for by name.
+func fillNames(ctx context.Context, p *rig.Place) error {
 	db, err := connect.Open(p.DSN(p.Name), 0)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	now := time.Now()
-	if _, err := stats.Rebuild(ctx, db, "", sql.Auto, now.AddDate(0, 0, -8), now); err != nil {
-		return err
-	}
 	c, err := client.New(ctx, p.App, client.Options{})
 	if err != nil {
 		return err
@@ -70,6 +65,25 @@ func fillSums(ctx context.Context, p *rig.Place) error {
 	}
 	_, err = steps.New(c, steps.Options{}).Create(ctx, db, steps.Job{Name: "close-the-day", Crontabs: []string{"@daily"}, Steps: []steps.Step{{Name: "one", JobExec: "account-idle"}}})
 	return err
+}
+
+// sumUp sums history up to the last hour that is over, as agents do beside their work.
+func sumUp(ctx context.Context, p *rig.Place) error {
+	db, err := connect.Open(p.DSN(p.Name), 0)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	rollup, err := stats.New(ctx, db, stats.Options{Worker: "bench"})
+	if err != nil {
+		return err
+	}
+	for last := time.Now().UTC().Truncate(time.Hour).Add(-time.Hour); ; rollup.Once(ctx) {
+		var summed bool
+		if err := db.GetContext(ctx, &summed, "SELECT COALESCE(MAX(start) >= ?, FALSE) FROM stats_hour", last); err != nil || summed {
+			return err
+		}
+	}
 }
 
 // measureEndpoints asks each endpoint.
