@@ -165,7 +165,9 @@ func TestNoStatementOfPruneScansTheAudit(t *testing.T) {
 				Reached: map[string]string{"old": "PRIMARY 16"}},
 			{Statement: "prune/audit_mark", Query: fill("prune/audit_mark", "{stream}", one, "{incarnation}", "'2026-11-20'", "{version}", "2"),
 				Reached: map[string]string{"entry": "incarnation 34"}},
-			{Statement: "prune/schedules_deleted", Query: fill("prune/schedules_deleted"), Args: []any{"2026-11-20", 10}, Reached: map[string]string{"p_schedule_deleted": "fired_until 8"}},
+			{Statement: "prune/schedules_gone", Query: fill("prune/schedules_gone"), Args: []any{"2026-11-20", 10}, Reached: map[string]string{"gone": "fired_until 8", "one": "PRIMARY 514"}},
+			{Statement: "prune/schedules_deleted", Query: fill("prune/schedules_deleted", "{ids}", "'s7','s8'"), Args: []any{"2026-11-20"}, Reached: map[string]string{"p_schedule_deleted": "PRIMARY 514"}},
+			{Statement: "prune/schedule_versions", Query: fill("prune/schedule_versions", "{ids}", "'s7','s8'"), Reached: map[string]string{"p_schedule_version": "PRIMARY 514"}},
 			{Statement: "prune/tokens", Query: fill("prune/tokens"), Args: []any{"2026-11-20", 10}, Reached: map[string]string{"p_api_token": "expires_at 8"}},
 		} {
 			t.Run(e.Statement, func(t *testing.T) { e.Check(t, conn) })

@@ -149,6 +149,9 @@ func (s *Schedules) delete(ctx context.Context, db prescient.DB, some []Stored) 
 	if err != nil {
 		return err
 	}
+	if err := s.keepVersions(ctx, db, ids); err != nil {
+		return err
+	}
 	if err := s.tables.Exec(ctx, db, "deleting schedules", "schedule/delete", "{ids}", idList(ids)); err != nil {
 		return err
 	}

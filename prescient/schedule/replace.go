@@ -61,6 +61,9 @@ func (s *Schedules) replace(ctx context.Context, db prescient.DB, some ...replac
 	if err := s.own.Insert(ctx, db, jobs, now); err != nil {
 		return fmt.Errorf("inserting timers: %w", err)
 	}
+	if err := s.keepVersions(ctx, db, ids); err != nil {
+		return err
+	}
 	if err := s.replaceRows(ctx, db, some, now); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func Group() front.Group {
 	edits := deed("/schedules/edit", "Edit a schedule", "Save the schedule", "schedule-form", askEdit, edit, saidOf("schedule was", "schedules were", "changed"))
 	edits.Review = &front.Review{Next: "Look what changes", Fields: formFields, Template: "schedule-review", Look: review}
 	backs := deed("/schedules/back", "Go back to a version", "Make it the definition again", "schedule-back", askBack, goBack, saidOf("schedule was", "schedules were", "changed back"))
-	backs.Of = []string{"id", "version", "at"}
+	backs.Of = []string{"id", "version", "of"}
 	jobBacks := deed("/jobs/back", "Go back to a version", "Make it the definition again", "job-back", showJobVersion, jobGoBack, saidOf("job was", "jobs were", "changed back"))
 	jobBacks.Of = []string{"name", "version"}
 	return front.Group{Templates: templates,

@@ -1,13 +1,13 @@
 package recurring
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"reflect"
 	"testing"
 	"time"
 
+	"prescient/prescient/ops"
 	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
 )
@@ -52,20 +52,23 @@ func TestAFormSaysTheDefinitionThatItWasMadeOf(t *testing.T) {
 	}
 }
 
-func TestAStateOfTheAuditIsADefinition(t *testing.T) {
-	for raw, want := range map[string]string{
-		`{"crontabs":["0 3 * * *"],"zone":"UTC","job_exec":"ship","payload":"text","catch_up":"once","quota":0,"jitter":60,"enabled":true}`: "ship UTC 60000 0 true text 0",
-		`{"crontabs":["0 3 * * *"],"zone":"UTC","job_exec":"ship","payload":{"bytes":3000,"sha256":"00"},"quota":90}`:                       "ship UTC 0 90000 false none 3000",
-		`{"crontabs":["0 3 * * *"],"job_exec":"ship","payload":{"base64":"/w=="}}`:                                                          "ship  0 0 false base64 /w== 0",
-		`{"crontabs":["0 3 * * *"],"payload":[1]}`:                                                                                          "  0 0 false none 1",
-		`{"enabled":false}`: "nil", `{"bytes":70000,"sha256":"00"}`: "nil", `{"crontabs":7}`: "nil", ``: "nil", `null`: "nil", `[`: "nil",
-	} {
-		got := "nil"
-		if d := readState("a", json.RawMessage(raw)); d != nil {
-			got = fmt.Sprintf("%s %s %d %d %t %s %d", d.JobExec, d.Zone, d.JitterMS, d.QuotaMS, d.NoQuota, payloadText(d.Schedule), d.NotKept)
+func TestWhoMadeAVersionIsWhoDefinedItLast(t *testing.T) {
+	one, other := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), time.Date(2026, 11, 19, 10, 0, 0, 0, time.UTC)
+	entry := func(version uint64, verb string, of time.Time) ops.AuditEntry {
+		return ops.AuditEntry{Version: version, Verb: verb, Incarnation: &of, Reason: fmt.Sprint(verb, version)}
+	}
+	entries := []ops.AuditEntry{{Version: 3, Verb: "run"}, entry(5, "pause", one), entry(4, "update", one), entry(3, "resume", one), entry(2, "pause", one), entry(1, "create", one), entry(2, "delete", other), entry(1, "create", other)}
+	for _, test := range []struct {
+		version, before uint64
+		of              time.Time
+		want            string
+	}{{5, 3, one, "update4"}, {3, 0, one, "create1"}, {1, 0, other, "create1"}, {9, 5, one, ""}, {3, 1, one, ""}} {
+		got := ""
+		if e := madeBy(entries, ops.ScheduleVersion{Version: test.version, CreatedAt: test.of}, test.before); e != nil {
+			got = e.Reason
 		}
-		if got != want {
-			t.Errorf("%s: %s; want %s", raw, got, want)
+		if got != test.want {
+			t.Errorf("%+v: %q", test, got)
 		}
 	}
 }
