@@ -195,6 +195,7 @@ func askNewJob(ctx context.Context, a front.Asked) (front.Shown, error) {
 			return front.Shown{}, err
 		}
 		f = jobFormOf(is.Job)
+		f.Name = ""
 	}
 	f = f.edited(a.Text(front.StepName))
 	f.New, f.Help = true, help

@@ -1,6 +1,7 @@
 package recurring
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"reflect"
@@ -96,5 +97,34 @@ func TestOccurrencesAroundAChangeOfClocks(t *testing.T) {
 	}
 	if got := around(nil, change); len(got) != 0 {
 		t.Errorf("%v", got)
+	}
+}
+
+func TestAFormOfAJobSaysTheDefinitionThatItWasMadeOf(t *testing.T) {
+	d := definition.Job{Name: "nightly", Timing: definition.Timing{Crontabs: []string{"0 3 * * *", "@daily"}, Zone: "Europe/Berlin", CatchUp: "all", CatchUpWithinMS: 90_000, ExpiresAfterMS: 3_600_000, JitterMS: 60_000, MayCoalesce: true,
+		Overlap: "queue", ToleranceMS: 5000, NoQuota: true, Pool: "heavy", Heartbeat: "beat"}, Steps: []definition.Step{{Name: "report", Shared: true},
+		{Name: "export", JobExec: "export-orders", Arguments: json.RawMessage(`{"a":"<b>","of":[1,2]}`), TimeoutMS: 1500, Retries: 3, RetryWaitMS: 60_000, OnFailure: "continue"}, {Name: "ship", JobExec: "ship", OnFailure: "stop"}}}
+	f := jobFormOf(d)
+	values := url.Values{"name": {f.Name}, "crontabs": {f.Crontabs}, "zone": {f.Zone}, "catch_up": {f.CatchUp}, "catch_up_within": {f.CatchUpWithin}, "expires_after": {f.ExpiresAfter}, "jitter": {f.Jitter}, "may_coalesce": {"1"},
+		"overlap": {f.Overlap}, "tolerance": {f.Tolerance}, "quota": {f.Quota}, "no_quota": {"1"}, "pool": {f.Pool}, "heartbeat": {f.Heartbeat}}
+	for _, s := range f.Steps {
+		for name, value := range map[string]string{"step_name": s.Name, "step_is": s.Is, "step_exec": s.JobExec, "step_arguments": s.Arguments, "step_timeout": s.Timeout, "step_retries": s.Retries, "step_wait": s.RetryWait, "step_failure": s.Failed} {
+			values.Add(name, value)
+		}
+	}
+	got, err := jobFilledIn(front.NewQuery(values)).definition()
+	if err != nil || !reflect.DeepEqual(got, d) {
+		t.Errorf("%+v, %v; want %+v", got, err, d)
+	}
+	values["step_arguments"] = values["step_arguments"][:1] // a form that nobody's browser sends
+	if got, err := jobFilledIn(front.NewQuery(values)).definition(); err != nil || got.Steps[1].Arguments != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for raw, want := range map[string]string{`{"a":"b"}`: `{"a":"b"}`, "\"a\ufffe\u007f\"": `"a\ufffe\u007f"`, "\"\U0001fffe\"": `"\ud83f\udffe"`} {
+		text := typable(raw)
+		var was, is string
+		if raw[0] == '"' && (json.Unmarshal([]byte(raw), &was) != nil || json.Unmarshal([]byte(text), &is) != nil || was != is) || text != want {
+			t.Errorf("%q: %q; want %q", raw, text, want)
+		}
 	}
 }
