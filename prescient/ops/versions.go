@@ -80,14 +80,10 @@ func (a ScheduleVersionAsked) which() schedule.Which {
 
 // GetScheduleVersion returns a version of a schedule.
 var GetScheduleVersion = query("schedules.version", Viewer, "Get what a schedule was with a version; for operators with its payload.", func(ctx context.Context, q asked, in ScheduleVersionAsked) (ScheduleVersion, error) {
-	get := q.schedules.FindVersion
-	if q.by.Role.May(Operator) {
-		get = q.schedules.GetVersion
-	}
 	if err := checkTimes(in.Of); err != nil {
 		return ScheduleVersion{}, err
 	}
-	v, err := get(ctx, q.db, in.ID, in.which())
+	v, err := q.schedules.GetVersion(ctx, q.db, in.ID, in.which(), q.by.Role.May(Operator))
 	return versionOf(v), err
 })
 

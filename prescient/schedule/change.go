@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/schedule/internal/kept"
 	"prescient/prescient/schedule/internal/occurrences"
 )
 
@@ -155,7 +156,7 @@ func (s *Schedules) delete(ctx context.Context, db prescient.DB, some []Stored) 
 	if err := s.tables.Exec(ctx, db, "deleting schedules", "schedule/delete", "{ids}", idList(ids)); err != nil {
 		return err
 	}
-	if err := s.forgetRefused(ctx, db, refusedAmong(some...)); err != nil {
+	if err := kept.Accept(ctx, s.tables, db, refusedAmong(some...)); err != nil {
 		return err
 	}
 	if err := s.noteDeleted(ctx, db, some, met); err != nil {
@@ -235,7 +236,7 @@ func (s *Schedules) Resume(ctx context.Context, db prescient.DB, id string) erro
 		if err := s.switched(ctx, db, []string{id}, true, "NULL", "NULL", time.Time{}); err != nil {
 			return err
 		}
-		if err := s.forgetRefused(ctx, db, refusedAmong(old)); err != nil {
+		if err := kept.Accept(ctx, s.tables, db, refusedAmong(old)); err != nil {
 			return err
 		}
 		return s.recordSwitched(ctx, db, old, audit.Resume)

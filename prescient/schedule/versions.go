@@ -2,15 +2,13 @@ package schedule
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"prescient/prescient"
-	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/schedule/internal/kept"
 )
 
 // MaxVersions is how many versions of a schedule are kept beside what it is: those that were last.
@@ -41,49 +39,10 @@ type Which struct {
 
 // keepVersions keeps what schedules are that are locked, and are about to be changed or deleted. Jobs keep versions of their own.
 func (s *Schedules) keepVersions(ctx context.Context, db prescient.DB, ids []string) error {
-	if s.ofJobs || len(ids) == 0 {
+	if s.ofJobs {
 		return nil
 	}
-	err := s.tables.Exec(ctx, db, "keeping versions of schedules", "schedule/version_keep", "{ids}", idList(ids))
-	if errno.Is(err, errno.TableDenied) {
-		return nil // grants were not run again
-	}
-	if err != nil {
-		return err
-	}
-	type kept struct {
-		id string
-		n  int
-	}
-	query := s.tables.Fill("schedule/version_many", "{ids}", idList(ids), "{most}", literal.Of(literal.AppendInt, MaxVersions))
-	many, err := store.Rows(ctx, db, "counting versions of schedules", query, func(row *kept) []any { return []any{store.Unhex(&row.id), &row.n} })
-	if err != nil {
-		return err
-	}
-	for _, of := range many {
-		if err := s.forgetOldest(ctx, db, of.id, of.n-MaxVersions); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// mostForgotten is how many versions one change forgets at most: an app may have written more by plain SQL.
-const mostForgotten = 100
-
-// forgetOldest forgets the oldest versions of a schedule that is locked.
-func (s *Schedules) forgetOldest(ctx context.Context, db prescient.DB, id string, n int) error {
-	of := literal.Of(literal.AppendText, id)
-	query := s.tables.Fill("schedule/version_oldest", "{id}", of, "{limit}", literal.Of(literal.AppendInt, int64(min(n, mostForgotten))))
-	oldest, err := store.Rows(ctx, db, "reading versions of schedules", query, func(row *Which) []any { return []any{store.At(&row.CreatedAt), &row.Version} })
-	if err != nil || len(oldest) == 0 {
-		return err
-	}
-	named := make([]string, len(oldest))
-	for i, one := range oldest {
-		named[i] = "created_at = " + literal.Of(literal.AppendMicro, one.CreatedAt) + " AND version = " + literal.Of(literal.AppendUint, one.Version)
-	}
-	return s.tables.Exec(ctx, db, "forgetting versions of schedules", "schedule/version_forget", "{id}", of, "{versions}", strings.Join(named, " OR "))
+	return kept.Keep(ctx, s.tables, db, ids, MaxVersions)
 }
 
 // Versions returns what is kept of the definitions that a schedule had, the latest first, also of one that was deleted; payloads says whether
@@ -118,19 +77,14 @@ func (v *Version) into() []any {
 		store.OrZero(&v.Heartbeat), store.At(&v.CreatedAt), store.At(&v.EndedAt)}
 }
 
-// GetVersion returns what a schedule was with a version, whole; also of one that was deleted. The error wraps ErrNotFound.
-func (s *Schedules) GetVersion(ctx context.Context, db prescient.DB, id string, which Which) (Version, error) {
-	return s.version(ctx, db, id, which, withPayload)
-}
-
-// FindVersion is GetVersion without the payload.
-func (s *Schedules) FindVersion(ctx context.Context, db prescient.DB, id string, which Which) (Version, error) {
-	return s.version(ctx, db, id, which, noPayload)
-}
-
-func (s *Schedules) version(ctx context.Context, db prescient.DB, id string, which Which, payload payloads) (Version, error) {
+// GetVersion returns what a schedule was with a version, also of one that was deleted; whole, where the payload is wanted. The error wraps ErrNotFound.
+func (s *Schedules) GetVersion(ctx context.Context, db prescient.DB, id string, which Which, whole bool) (Version, error) {
 	if err := validID(id); err != nil {
 		return Version{}, err
+	}
+	payload := noPayload
+	if whole {
+		payload = withPayload
 	}
 	there, err := s.find(ctx, db, []string{id}, payload, store.Plainly)
 	if err != nil {
@@ -162,21 +116,4 @@ func (s *Schedules) version(ctx context.Context, db prescient.DB, id string, whi
 		return Version{Schedule: is.Schedule, Version: is.Version, CreatedAt: is.CreatedAt, Bytes: is.size}, nil
 	}
 	return Version{}, fmt.Errorf("%w: version %d of schedule %q; the last %d are kept", ErrNotFound, which.Version, id, MaxVersions)
-}
-
-// GoBack makes a version the definition of its schedule again, payload included, as UpdateFrom does: by a change that makes a version of its own.
-// A schedule that was deleted is created again. It says whether anything changed. Errors: ErrNotFound, and those of UpdateFrom and Create.
-func (s *Schedules) GoBack(ctx context.Context, db prescient.DB, id string, to Which, version uint64) (changed bool, err error) {
-	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
-		was, err := s.GetVersion(ctx, db, id, to)
-		if err != nil {
-			return err
-		}
-		changed, err = s.UpdateFrom(ctx, db, was.Schedule, version)
-		if errors.Is(err, ErrNotFound) && version == 0 {
-			changed, err = s.Create(ctx, db, was.Schedule)
-		}
-		return err
-	})
-	return changed, err
 }

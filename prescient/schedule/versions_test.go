@@ -55,7 +55,7 @@ func TestEachChangeKeepsWhatTheScheduleWas(t *testing.T) {
 		r.wantKept("a", "4 two", "1 one")
 		// 2 and 3 were a pause and a resume.
 		for version, payload := range map[uint64]string{1: "one", 2: "two", 3: "two", 4: "two", 5: ""} {
-			v, err := r.schedules.GetVersion(ctx, r.app("10:05"), "a", schedule.Which{Version: version})
+			v, err := r.schedules.GetVersion(ctx, r.app("10:05"), "a", schedule.Which{Version: version}, true)
 			if err != nil || string(v.Payload) != payload {
 				t.Errorf("version %d: %+v, %v", version, v, err)
 			}
@@ -82,7 +82,7 @@ func TestEachChangeKeepsWhatTheScheduleWas(t *testing.T) {
 		}
 		r.Exec("CALL p_delete_schedules('user', '7')")
 		r.wantKept("a", "1 two", "6 one", "5 ", "4 two", "1 one")
-		v, err := r.schedules.GetVersion(ctx, r.app("10:09"), "a", schedule.Which{Version: 1, CreatedAt: rig.At("10:00")})
+		v, err := r.schedules.GetVersion(ctx, r.app("10:09"), "a", schedule.Which{Version: 1, CreatedAt: rig.At("10:00")}, true)
 		if err != nil || string(v.Payload) != "one" {
 			t.Errorf("%+v, %v; want that of the one before", v, err)
 		}
@@ -123,7 +123,7 @@ func TestALongPayloadComesBackWhole(t *testing.T) {
 		if is, err := r.schedules.Get(ctx, r.app("10:03"), "a"); err != nil || !bytes.Equal(is.Payload, one.Payload) {
 			t.Errorf("%d bytes, %v", len(is.Payload), err)
 		}
-		if v, err := r.schedules.FindVersion(ctx, r.app("10:03"), "a", schedule.Which{Version: 1}); err != nil || v.Payload != nil {
+		if v, err := r.schedules.GetVersion(ctx, r.app("10:03"), "a", schedule.Which{Version: 1}, false); err != nil || v.Payload != nil {
 			t.Errorf("%d bytes, %v", len(v.Payload), err)
 		}
 	})

@@ -104,6 +104,7 @@ var layers = []layer{
 	{"prescient/event", append([]string{"prescient/audit", "prescient/client"}, vocabulary...)},
 	{"prescient/event/forward", append([]string{"prescient/event/broker"}, vocabulary...)},
 	{"prescient/schedule/internal/catchup", []string{"slots"}},
+	{"prescient/schedule/internal/kept", vocabulary},
 	{"prescient/schedule/internal/occurrences", []string{"slots", "prescient/schedule/timeline"}},
 	{"prescient/schedule", append([]string{"prescient/audit", "prescient/client", "prescient/event", "prescient/longrun", "prescient/schedule/internal/*", "prescient/schedule/timeline"}, vocabulary...)},
 	{"prescient/steps", append([]string{"prescient/audit", "prescient/client", "prescient/longrun", "prescient/output", "prescient/schedule"}, vocabulary...)},
@@ -274,7 +275,7 @@ func TestOneRoomReadsCrontabs(t *testing.T) {
 		t.Errorf("nobody imports %s", reader)
 	}
 	for _, name := range append(slices.Clone(rooms), vocabulary...) {
-		if name == "prescient/schedule" || name == "prescient/doctor" || name == "prescient/forecast" || name == "prescient/ops" {
+		if name == "prescient/schedule" || name == "prescient/doctor" || name == "prescient/forecast" || name == "prescient/ops/definition" {
 			continue // which plan, say which plans differ, say what is to come, and show it before it is made
 		}
 		at := slices.IndexFunc(layers, func(l layer) bool { return l.folder == name })

@@ -7,5 +7,6 @@
 UPDATE {prefix}slot_config SET migrated_to = GREATEST(migrated_to, 47);
 
 -- +goose Down
+-- +file procedures/delete_schedules.sql -- only full
 DROP TABLE IF EXISTS {prefix}schedule_version;
 UPDATE {prefix}slot_config SET migrated_to = 46;
