@@ -44,8 +44,8 @@ func TestEachChangeKeepsWhatTheScheduleWas(t *testing.T) {
 		two.Payload = []byte("two")
 		r.update("10:01", two)
 		r.wantKept("a", "1 one")
-		r.Must(r.schedules.Pause(ctx, r.app("10:02"), "a"))
-		r.Must(r.schedules.Resume(ctx, r.app("10:03"), "a"))
+		r.Did(r.schedules.Pause(ctx, r.app("10:02"), "a"))
+		r.Did(r.schedules.Resume(ctx, r.app("10:03"), "a"))
 		r.wantKept("a", "1 one")
 		three := schedule.Wanted{Schedule: schedule.Schedule{ID: "a", Crontabs: []string{"@daily"}, Topic: "t", Owner: one.Owner}}
 		_, changed, err := r.schedules.Put(ctx, r.app("10:04"), []schedule.Wanted{three}, true)
@@ -138,7 +138,7 @@ func TestTheLastVersionsAreKeptAndNobodyWaitsForThat(t *testing.T) {
 		}
 		for _, id := range []string{"a", "b", "c"} {
 			r.create("10:00", numbered(id, 0))
-			r.Must(r.schedules.Pause(ctx, r.app("10:00"), id)) // a timer that is moved has locks of its own
+			r.Did(r.schedules.Pause(ctx, r.app("10:00"), id)) // a timer that is moved has locks of its own
 		}
 		tx, err := r.app("10:01").BeginTx(ctx, nil)
 		r.Must(err)
