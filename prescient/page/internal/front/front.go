@@ -49,7 +49,7 @@ type Front struct {
 	shared *shared[built]
 	places *places
 	// downloads are places for those.
-	downloads chan struct{}
+	downloads *places
 	away      *away
 	common    *template.Template
 	says      map[string]func(count int) string
