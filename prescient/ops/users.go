@@ -59,7 +59,7 @@ type WebSession struct {
 	ByProvider bool      `json:"by_provider" doc:"Whether the provider of OpenID Connect said who it is, and the role."`
 	Host       string    `json:"host" doc:"Where it was begun from."`
 	CreatedAt  time.Time `json:"created_at"`
-	EndsAt     time.Time `json:"ends_at"`
+	EndsAt     time.Time `json:"ends_at" doc:"When it is over if it is not used until then."`
 }
 
 // Cursor is that of a list which goes on behind the session.

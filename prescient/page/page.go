@@ -23,6 +23,9 @@ import (
 // ErrNobody is returned by Options.Who where a request does not say who sent it.
 var ErrNobody = front.ErrNobody
 
+// ErrTooMany is returned by Options.Who where a request is not looked at, as too many came from there.
+var ErrTooMany = front.ErrTooMany
+
 // User is who looks: a name for the page and the audit, and a role.
 type User = front.User
 
@@ -40,8 +43,12 @@ type Options struct {
 	Who func(*http.Request) (User, error)
 	// Login is the path below the base where one logs in, Account that of the own account, Logout of where one is logged out by a POST; empty for none.
 	Login, Account, Logout string
+	// Users says that people sign in by users that the tables have: then admins have pages for these.
+	Users bool
 	// Concurrent is how many looks and deeds are under way at a time; 16 by default.
 	Concurrent int
+	// Rate is how many requests a second each user may send, in bursts of twice as many; 20 by default.
+	Rate float64
 	// Log gets what failed; nothing by default.
 	Log zerolog.Logger
 	// Now is the clock of this process, time.Now by default.

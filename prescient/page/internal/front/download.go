@@ -60,12 +60,13 @@ func (f *Front) download(d Download) func(w http.ResponseWriter, r *http.Request
 			return err
 		}
 		if r.Method == http.MethodHead { // it would do all the work for no reader
-			w.WriteHeader(http.StatusOK)
+			w.Header().Set("Allow", http.MethodGet)
+			w.WriteHeader(http.StatusMethodNotAllowed)
 			return nil
 		}
 		leave, err := f.downloads.take(r.Context(), by.Name)
 		if err != nil {
-			return fmt.Errorf("%w: as many downloads as there may be are under way", err)
+			return err
 		}
 		defer leave()
 		write, err := d.begin(r.Context(), Asked{Ops: f.ops, By: caller, Query: NewQuery(r.URL.Query()), Now: f.o.Now()},
