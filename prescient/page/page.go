@@ -16,6 +16,7 @@ import (
 	"prescient/prescient/page/internal/execs"
 	"prescient/prescient/page/internal/front"
 	"prescient/prescient/page/internal/health"
+	"prescient/prescient/page/internal/people"
 	"prescient/prescient/page/internal/recurring"
 	"prescient/prescient/page/internal/slot"
 )
@@ -57,12 +58,12 @@ type Options struct {
 
 // New returns the handler. The error wraps prescient.ErrInvalid.
 func New(o *ops.Ops, options Options) (http.Handler, error) {
-	return front.New(o, front.Options(options), groups()...)
+	return front.New(o, front.Options(options), groups(options)...)
 }
 
 // groups are the views and deeds, in the order of the navigation.
-func groups() []front.Group {
-	return []front.Group{
+func groups(o Options) []front.Group {
+	all := []front.Group{
 		slot.Group(),
 		check.Group(),
 		bulk.Group(),
@@ -73,4 +74,8 @@ func groups() []front.Group {
 		changes.Group(),
 		health.Group(),
 	}
+	if o.Users {
+		all = append(all, people.Group())
+	}
+	return all
 }

@@ -105,6 +105,9 @@ func (f *Front) add(g Group) error {
 		if t.Lookup(d.Template) == nil {
 			return fmt.Errorf("there is no template %q", d.Template)
 		}
+		if d.Told != "" && t.Lookup(d.Told) == nil {
+			return fmt.Errorf("there is no template %q", d.Told)
+		}
 		f.mux.Handle("GET "+d.Path, f.known(f.confirm(d, t)))
 		f.mux.Handle("POST "+d.Path, f.known(f.do(d, t)))
 		f.says[d.Path] = d.Said
