@@ -29,7 +29,10 @@ func (s *Site) Handler(next http.Handler) (http.Handler, error) {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.secure(w)
 		r = s.below(r)
-		if !s.assets.serve(w, r) {
+		switch {
+		case r.URL.Path != clean(r.URL.Path): // a mux would lead to the cleaned one, and out of the base
+			s.Wrong(w, r, Trouble{Status: http.StatusNotFound, Title: "There is no such page", Text: "Nothing is at this address."})
+		case !s.assets.serve(w, r):
 			protected.ServeHTTP(w, r)
 		}
 	}), nil

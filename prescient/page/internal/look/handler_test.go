@@ -45,6 +45,15 @@ func TestAPageIsThereWithItsPrefixAndWithout(t *testing.T) {
 	}
 }
 
+func TestAPathThatOthersReadOtherwiseIsNone(t *testing.T) {
+	h := served(t, site(t, Options{BaseURL: "https://h/p"}))
+	for _, path := range []string{"/p//evil.example/", "//evil.example/", "/p/../x", "/p/%2e%2e/%2e%2e/x", "/p/./x", "/p/..", "/p/x//"} {
+		if w := ask(h, httptest.NewRequest("GET", "https://h"+path, nil)); w.Code != 404 || w.Header().Get("Location") != "" {
+			t.Errorf("%s: %d to %q", path, w.Code, w.Header().Get("Location"))
+		}
+	}
+}
+
 func TestEveryAnswerHasItsHeaders(t *testing.T) {
 	s := site(t, Options{})
 	style, err := s.Asset("style.css")
