@@ -2411,7 +2411,9 @@ type WebSession struct {
 	// ByProvider Whether the provider of OpenID Connect said who it is, and the role.
 	ByProvider bool      `json:"by_provider"`
 	CreatedAt  time.Time `json:"created_at"`
-	EndsAt     time.Time `json:"ends_at"`
+
+	// EndsAt When it is over if it is not used until then.
+	EndsAt time.Time `json:"ends_at"`
 
 	// Host Where it was begun from.
 	Host   string         `json:"host"`
@@ -2841,6 +2843,12 @@ type TokensListParams struct {
 	After string
 	// Limit How many rows the page has.
 	Limit int64
+}
+
+// UsersGetParams are what UsersGet is asked.
+type UsersGetParams struct {
+	// Name Whose name it is.
+	Name string
 }
 
 // UsersListParams are what UsersList is asked.
@@ -3578,6 +3586,15 @@ func (c *Client) UsersEnable(ctx context.Context, body OfUser, with ...With) (*U
 // Role: admin.
 func (c *Client) UsersEndSessions(ctx context.Context, body OfUser, with ...With) (*Counted, error) {
 	return call[Counted](ctx, c, http.MethodPost, "/api/v1/users/end_sessions", nil, body, with)
+}
+
+// UsersGet Get a user of the page.
+//
+// Role: admin.
+func (c *Client) UsersGet(ctx context.Context, params UsersGetParams) (*User, error) {
+	q := make(query)
+	q.add("name", params.Name, false)
+	return call[User](ctx, c, http.MethodGet, "/api/v1/users/get", q, nil, nil)
 }
 
 // UsersList List the users of the page, by their names. Passwords are not kept.
