@@ -48,16 +48,22 @@ func TestEveryPageIsForEverybody(t *testing.T) {
 		}
 		b.sized(1200, 900, 2) // a window of 2400 at 200 %
 		evaluate[[]bool](b, "[...document.querySelectorAll('details')].map((one) => { one.open = true; return true; })")
+		finds := func(as string) {
+			t.Helper()
+			for _, found := range b.axe(axe) {
+				t.Errorf("%s %s: axe finds %s", name, as, found)
+			}
+		}
 		b.coloured("dark")
-		b.axe(name+" dark", axe)
+		finds("in the dark")
 		b.coloured("light")
-		b.axe(name+" light", axe)
+		finds("in the light")
 		b.fits(name + " at 1200")
 		b.sized(600, 450, 2) // a window of 1200 at 200 %
 		b.fits(name + " at 200 %")
 		b.sized(360, 740, 3)
 		b.fits(name + " on a phone")
-		b.axe(name+" on a phone", axe)
+		finds("on a phone")
 		b.quiet(name)
 		s.keep(b, name)
 	}
@@ -77,6 +83,12 @@ func TestEveryPageIsForEverybody(t *testing.T) {
 	b.press("Look to what")
 	b.wants("match")
 	look("bulk-review")
+
+	// A page that is not so is found.
+	evaluate[bool](b, `(() => { document.documentElement.removeAttribute("lang"); document.querySelector("h1").replaceWith(document.createElement("input")); return true; })()`)
+	if found := strings.Join(b.axe(axe), "\n"); !strings.Contains(found, "html-has-lang: ") || !strings.Contains(found, "label: ") {
+		t.Errorf("axe finds only %s", found)
+	}
 }
 
 // keep keeps a picture of a page, where that is asked for.
