@@ -12,7 +12,7 @@ import (
 func TestDeedsAreDoneByPressingButtons(t *testing.T) {
 	c := start(t)
 	s := staged(t)
-	b := s.tab(c, ops.Operator, "/find?entity=order/42")
+	b := s.tab(c, ops.Operator, "/find?entity=order/25")
 	count := func(what string, want int, query string, args ...any) {
 		t.Helper()
 		if n := s.Count(query, args...); n != want {
@@ -23,16 +23,16 @@ func TestDeedsAreDoneByPressingButtons(t *testing.T) {
 	// A check is moved, then cancelled.
 	b.press("Move to another time")
 	b.wants("This check moves to another time", "shop, staging")
-	b.choose("due_at", "2026-11-20T16:01:00")
+	b.choose("due_at", "2026-11-20T16:01")
 	b.fill("reason", "the carrier is late")
 	b.press("Move the check")
 	b.wants("The check was moved.", "2026-11-20 16:15:00 UTC", "the carrier is late")
-	count("moved", 1, "SELECT COUNT(*) FROM p_future_job WHERE entity_key = '42' AND job_exec = 'order-unshipped' AND next_check_at = '2026-11-20 16:15:00'")
+	count("moved", 1, "SELECT COUNT(*) FROM p_future_job WHERE entity_key = '25' AND job_exec = 'order-unshipped' AND next_check_at = '2026-11-20 16:15:00'")
 	b.press("Cancel")
 	b.wants("ends as cancelled")
 	b.press("Cancel the check")
 	b.wants("1 check was cancelled.", "Nothing: no check is pending.")
-	count("cancelled", 1, "SELECT COUNT(*) FROM p_job_history WHERE entity_key = '42' AND outcome = 'cancelled'")
+	count("cancelled", 1, "SELECT COUNT(*) FROM p_job_history WHERE entity_key = '25' AND outcome = 'cancelled'")
 
 	// A job_exec is paused and resumed.
 	b.visit("/exec?job_exec=carrier-late")
@@ -96,7 +96,7 @@ func TestDeedsAreDoneByPressingButtons(t *testing.T) {
 	b.wants("One run of each is put into the next open slot")
 	b.press("Run now")
 	b.wants("1 run was asked for")
-	count("runs", 1, "SELECT COUNT(*) FROM p_future_job WHERE job_exec = 'digest'")
+	count("runs", 1, "SELECT COUNT(*) FROM p_future_job WHERE job_exec = 'digest' AND next_check_at = '2026-11-20 13:45:00'")
 	b.visit("/schedule?id=digest/7")
 	b.press("Pause")
 	b.wants("They do not fire")
@@ -143,7 +143,8 @@ func TestADeedInBulkIsPreviewedAndFollowed(t *testing.T) {
 	b.visit("/ends?outcome=cancelled")
 	b.press("Make all that match pending again")
 	b.wants("It is counted and shown first.")
-	b.choose("due_at", "2026-11-20T17:00:00")
+	b.choose("from", "2026-11-20T00:00")
+	b.choose("due_at", "2026-11-20T17:00")
 	b.press("Look to what")
 	b.wants("40 checks match.")
 	b.press("Do it to all of them")
@@ -164,14 +165,14 @@ func TestWithoutScriptsItAllWorks(t *testing.T) {
 	b.scriptless()
 	b.signIn(people[ops.Operator], "/find")
 	b.until("document.querySelector('#tools').hidden") // what scripts alone can do is not offered
-	b.fill("entity", "order/42")
+	b.fill("entity", "order/25")
 	b.press("Find")
 	b.wants("What happens next")
 	b.press("Cancel")
 	b.wants("ends as cancelled")
 	b.press("Cancel the check")
 	b.wants("1 check was cancelled.")
-	if n := s.Count("SELECT COUNT(*) FROM p_job_history WHERE entity_key = '42' AND outcome = 'cancelled'"); n != 1 {
+	if n := s.Count("SELECT COUNT(*) FROM p_job_history WHERE entity_key = '25' AND outcome = 'cancelled'"); n != 1 {
 		t.Errorf("%d were cancelled", n)
 	}
 	b.visit("/schedules/new")
@@ -192,7 +193,7 @@ func TestWithoutScriptsItAllWorks(t *testing.T) {
 func TestTwoPeopleLookAtOnceEachInTheirRole(t *testing.T) {
 	c := start(t)
 	s := staged(t)
-	otto, vera := s.tab(c, ops.Operator, "/find?entity=order/42"), s.tab(c, ops.Viewer, "/find?entity=order/42")
+	otto, vera := s.tab(c, ops.Operator, "/find?entity=order/25"), s.tab(c, ops.Viewer, "/find?entity=order/25")
 	otto.wants("operator", "Move to another time", "Cancel")
 	vera.wants("viewer", "What happens next")
 	vera.lacks("Move to another time", "Cancel", "Payload")
@@ -203,15 +204,15 @@ func TestTwoPeopleLookAtOnceEachInTheirRole(t *testing.T) {
 			t.Errorf("%s: a viewer is shown %q", path, forms)
 		}
 	}
-	vera.visit("/checks/cancel?entity=order/42&job_exec=order-unshipped")
+	vera.visit("/checks/cancel?entity=order/25&job_exec=order-unshipped")
 	vera.wants("Not allowed")
 	vera.heard("403")
 	// The operator's form, sent by the viewer.
 	otto.press("Cancel")
 	otto.wants("ends as cancelled")
-	answered := evaluateAwaited[float64](vera, `fetch("`+s.base+`/checks/cancel?entity=order%2F42&job_exec=order-unshipped", {method: "POST", headers: {"Content-Type": "application/x-www-form-urlencoded"},
+	answered := evaluateAwaited[float64](vera, `fetch("`+s.base+`/checks/cancel?entity=order%2F25&job_exec=order-unshipped", {method: "POST", headers: {"Content-Type": "application/x-www-form-urlencoded"},
 		body: "_key=`+evaluate[string](otto, "document.querySelector('[name=_key]').value")+`"}).then((got) => got.status)`)
-	if n := s.Count("SELECT COUNT(*) FROM p_future_job WHERE entity_key = '42' AND job_exec = 'order-unshipped'"); answered != 403 || n != 1 {
+	if n := s.Count("SELECT COUNT(*) FROM p_future_job WHERE entity_key = '25' AND job_exec = 'order-unshipped'"); answered != 403 || n != 1 {
 		t.Errorf("a viewer's deed was answered %v, %d are pending", answered, n)
 	}
 	vera.heard("403")
@@ -219,7 +220,7 @@ func TestTwoPeopleLookAtOnceEachInTheirRole(t *testing.T) {
 	otto.wants("1 check was cancelled.")
 	// What others of the role were shown a moment ago may be shown for two seconds more.
 	s.Eventually("the viewer sees it", func() bool {
-		vera.visit("/find?entity=order/42")
+		vera.visit("/find?entity=order/25")
 		vera.until("document.querySelector('h1')")
 		return evaluate[bool](vera, "document.body.innerText.includes('Nothing: no check is pending.')")
 	})

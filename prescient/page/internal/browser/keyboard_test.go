@@ -52,12 +52,12 @@ func TestTheKeyboardIsEnough(t *testing.T) {
 	b.key(kb.Enter)
 	b.wants("An entity is what checks are about")
 	b.tabTo("entity")
-	b.key("order/42")
+	b.key("order/25")
 	b.key(kb.Enter)
 	b.wants("What happens next")
 	b.tabTo("Payload")
 	b.key(kb.Enter)
-	b.wants("customer/42")
+	b.wants("customer/25")
 	b.tabTo("Cancel")
 	b.key(kb.Enter)
 	b.wants("ends as cancelled")
@@ -66,7 +66,7 @@ func TestTheKeyboardIsEnough(t *testing.T) {
 	b.tabTo("Cancel the check")
 	b.key(kb.Enter)
 	b.wants("1 check was cancelled.", "by keyboard")
-	if n := s.Count("SELECT COUNT(*) FROM p_job_history WHERE entity_key = '42' AND outcome = 'cancelled'"); n != 1 {
+	if n := s.Count("SELECT COUNT(*) FROM p_job_history WHERE entity_key = '25' AND outcome = 'cancelled'"); n != 1 {
 		t.Errorf("%d were cancelled", n)
 	}
 	b.quiet("the keyboard")

@@ -44,6 +44,7 @@ func (s *site) orders() {
 			jobs = append(jobs, prescient.NewJob{Entity: rig.Order(key), JobExec: "invoice-unpaid", DueAt: due.Add(14 * 24 * time.Hour)})
 		}
 	}
+	jobs = append(jobs, prescient.NewJob{Entity: rig.Order("62"), JobExec: "invoice-unpaid", Tag: "first", DueAt: rig.At("11:40")})
 	_, err := s.Client.InsertMany(s.T.Context(), s.AppAt(rig.At("08:30")), jobs)
 	s.Must(err)
 }

@@ -180,9 +180,9 @@ func (b *tab) lacks(texts ...string) {
 	}
 }
 
-// named finds what is pressed by the text that people see.
+// named finds what is pressed by the text that people see, on the page itself before what each page has.
 func named(text string) chromedp.JSPath {
-	return chromedp.JSPath(fmt.Sprintf(`[...document.querySelectorAll("main a, main button, summary, header button, header a, nav a")].find((one) => one.innerText.trim() === %q)`, text))
+	return chromedp.JSPath(fmt.Sprintf(`["main a, main button, summary", "header button, header a, nav a"].flatMap((all) => [...document.querySelectorAll(all)]).find((one) => one.innerText.trim() === %q)`, text))
 }
 
 // press clicks a link or a button, as it comes to be on the page.
@@ -195,7 +195,9 @@ func (b *tab) press(text string) {
 // fill types a text into a field in the place of what it has.
 func (b *tab) fill(field, text string) {
 	b.t.Helper()
-	do(b, chromedp.Clear(chromedp.CSS("#"+field)))
+	if evaluate[string](b, "document.getElementById('"+field+"').value") != "" {
+		do(b, chromedp.Clear(chromedp.CSS("#"+field)))
+	}
 	do(b, chromedp.SendKeys(chromedp.CSS("#"+field), text))
 }
 
