@@ -140,6 +140,7 @@ func TestADeedInBulkIsPreviewedAndFollowed(t *testing.T) {
 		t.Errorf("%d ended, %d wait", n, s.Count(rig.CountPending))
 	}
 
+	s.Exec("UPDATE p_job_history SET ended_at = ended_at - INTERVAL 1 MINUTE") // as the clock stands still
 	b.visit("/ends?outcome=cancelled")
 	b.press("Make all that match pending again")
 	b.wants("It is counted and shown first.")
