@@ -68,6 +68,8 @@ func TestThePageRefreshesWhileItIsLookedAt(t *testing.T) {
 	hide("false")
 	b.wants("6,001")
 	other.quiet("another's")
+	b.visit("/find") // which has nothing to refresh
+	b.until("document.querySelector('#zone').offsetWidth > 0 && document.querySelector('#pause').offsetWidth === 0")
 	b.quiet("live")
 }
 
