@@ -81,7 +81,7 @@ func TestEveryPageIsForEverybody(t *testing.T) {
 	look("schedule-review")
 	b.visit("/bulk/new?job_exec=carrier-late")
 	b.press("Look to what")
-	b.wants("match")
+	b.wants("The first of them")
 	look("bulk-review")
 
 	// A page that is not so is found.
