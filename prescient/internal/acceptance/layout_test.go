@@ -123,6 +123,7 @@ var layers = []layer{
 	{"prescient/page/login", append([]string{"prescient/audit", "prescient/internal/bound", "prescient/internal/password", "prescient/ops", "prescient/ops/door", "prescient/page", "prescient/page/internal/look"}, vocabulary...)},
 	{"prescient/page/internal/chart", nil},
 	{"prescient/page/internal/front", []string{"prescient", "prescient/internal/bound", "prescient/ops", "prescient/ops/kind", "prescient/ops/stream", "prescient/page/internal/look"}},
+	{"prescient/page/internal/browser", nil}, // tests only
 	{"prescient/page/internal/*", append([]string{"prescient/page/internal/chart", "prescient/page/internal/front", "prescient/page/internal/look"}, rooms...)},
 	{"prescient/page", append([]string{"prescient/page/internal/*"}, rooms...)},
 	{"prescient/localserver", []string{"prescient/localserver/internal/*"}},
