@@ -86,6 +86,9 @@ func inWords(crontabs []string, zone string) string {
 		return ""
 	}
 	text := timeline.Words(crontabs[0])
+	if _, err := timeline.ParseStored(crontabs, zone, time.Time{}, nil); err != nil { // of what is no crontab words say anything
+		return "never: " + strings.Join(crontabs, ", ") + " is refused"
+	}
 	if text == "" {
 		text = crontabs[0]
 	}
