@@ -3,6 +3,7 @@ package recurring
 import (
 	"context"
 	"strings"
+	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/client"
@@ -87,7 +88,7 @@ func inWords(crontabs []string, zone string) string {
 	}
 	text := timeline.Words(crontabs[0])
 	if _, err := timeline.ParseStored(crontabs, zone, time.Time{}, nil); err != nil { // of what is no crontab words say anything
-		return "never: " + strings.Join(crontabs, ", ") + " is refused"
+		return "cannot be read: " + strings.Join(crontabs, ", ")
 	}
 	if text == "" {
 		text = crontabs[0]
