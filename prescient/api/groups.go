@@ -28,6 +28,7 @@ func (a *server) tokens() {
 
 func (a *server) users() {
 	query(a, ops.ListUsers)
+	query(a, ops.GetUser)
 	query(a, ops.ListSessions)
 	deed(a, ops.AddUser)
 	deed(a, ops.DisableUser)
@@ -41,9 +42,12 @@ func (a *server) definitions() {
 	query(a, ops.ListSchedules)
 	query(a, ops.GetSchedule)
 	query(a, ops.ListScheduleRuns)
+	query(a, ops.ListScheduleVersions)
+	query(a, ops.GetScheduleVersion)
 	query(a, ops.PreviewSchedule)
 	deed(a, ops.CreateSchedule)
 	deed(a, ops.UpdateSchedule)
+	deed(a, ops.GoBackSchedule)
 	deed(a, ops.DeleteSchedules)
 	deed(a, ops.PauseSchedule)
 	deed(a, ops.ResumeSchedule)
@@ -54,6 +58,7 @@ func (a *server) definitions() {
 	query(a, ops.ListJobRuns)
 	deed(a, ops.CreateJob)
 	deed(a, ops.UpdateJob)
+	deed(a, ops.GoBackJob)
 	deed(a, ops.DeleteJobs)
 	deed(a, ops.PauseJob)
 	deed(a, ops.ResumeJob)

@@ -234,6 +234,11 @@ func (c *Client) History(ctx context.Context, db Lister, f ListFilter) ([]Ended,
 	if err != nil {
 		return nil, err
 	}
+	if f.Entity.Key != "" {
+		if q.Parts, err = listing.HistoryParts(f.After, time.Now()); err != nil {
+			return nil, err
+		}
+	}
 	return list(ctx, c, db, listing.History, q, "history", func(end *Ended) *json.RawMessage { return &end.Payload })
 }
 

@@ -66,7 +66,7 @@ func (a ListAsked) filter(by Caller) (client.ListFilter, error) {
 }
 
 // searchTime is for how long a list is searched where no index serves its filter: it has what was found then, and where to go on.
-const searchTime = 100 * time.Millisecond
+const searchTime = 60 * time.Millisecond
 
 func (a Narrowed) filter(by Caller) (client.ListFilter, error) {
 	if err := checkTimes(a.Slot, a.From, a.Before); err != nil {

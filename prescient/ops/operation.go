@@ -174,7 +174,7 @@ func (op Operation[In, Out]) recent(ctx context.Context, o *Ops, by Caller, db *
 	if err != nil {
 		return out, fmt.Errorf("writing a request of %s: %w", op.ID, err)
 	}
-	found, err := o.recent.Get(ctx, op.ID+" "+string(by.Role)+" "+string(request), func(ctx context.Context) (any, error) {
+	found, err := o.recent.Get(ctx, op.ID+" "+string(by.Role)+" "+string(request), op.Shared, func(ctx context.Context) (any, error) {
 		out, err := op.query(ctx, asked{o, Caller{Role: by.Role}, db}, in)
 		filled.Lists(&out) // a door that does so would change what others read
 		return out, err

@@ -32,6 +32,8 @@ type Query struct {
 	Entity prescient.Entity
 	// After is the cursor of the last row of the page before, or empty.
 	After string
+	// Parts are the parts of the table that are read in their order where there is no filter, until the page is full; all of it at once by default.
+	Parts []Condition
 	// Limit is how many rows the page has at most, and Search how many are looked at for them where there is a filter.
 	Limit, Search int
 	// Bare leaves payloads out.
@@ -92,8 +94,8 @@ func Read[R Row](ctx context.Context, t *store.Tables, db DB, l Listing, q Query
 	if q.Index != "" {
 		index, reach = "FORCE INDEX ("+q.Index+")", q.Index
 	}
-	read := func(where Condition) (page []R, err error) {
-		err = db.SelectContext(ctx, &page, t.Fill(l.page, "{filter}", where.text(), "{payload}", payload, "{index}", index), append(where.args, q.Limit-len(found))...)
+	read := func(where Condition, limit int) (page []R, err error) {
+		err = db.SelectContext(ctx, &page, t.Fill(l.page, "{filter}", where.text(), "{payload}", payload, "{index}", index), append(where.args, limit)...)
 		return page, err
 	}
 	within := q.Bounds
@@ -104,10 +106,17 @@ func Read[R Row](ctx context.Context, t *store.Tables, db DB, l Listing, q Query
 		}
 		within = q.Bounds.and(behind)
 	}
+	if len(q.Parts) == 0 {
+		q.Parts = []Condition{{}}
+	}
 	if len(q.Filter.parts) == 0 {
-		page, err := read(within)
-		if err != nil {
-			return nil, nil, err
+		var page []R
+		for i := 0; i < len(q.Parts) && len(page) < q.Limit; i++ {
+			more, err := read(within.and(q.Parts[i]), q.Limit-len(page))
+			if err != nil {
+				return nil, nil, err
+			}
+			page = append(page, more...)
 		}
 		of := slices.DeleteFunc(slices.Clone(page), func(r R) bool { return q.Entity.Key != "" && r.Entity() != q.Entity })
 		if len(of) == len(page) || len(page) < q.Limit {
@@ -126,7 +135,7 @@ func Read[R Row](ctx context.Context, t *store.Tables, db DB, l Listing, q Query
 			return nil, nil, err
 		}
 		if len(last) == 0 {
-			page, err := read(within.and(q.Filter))
+			page, err := read(within.and(q.Filter), q.Limit-len(found))
 			return append(found, page...), nil, err
 		}
 		cursor, at := l.cursor(last[0])
@@ -134,7 +143,7 @@ func Read[R Row](ctx context.Context, t *store.Tables, db DB, l Listing, q Query
 		if err != nil {
 			return nil, nil, err
 		}
-		page, err := read(within.and(upTo).and(q.Filter))
+		page, err := read(within.and(upTo).and(q.Filter), q.Limit-len(found))
 		if found = append(found, page...); err != nil || len(found) == q.Limit {
 			return found, nil, err
 		}

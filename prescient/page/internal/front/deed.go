@@ -32,6 +32,8 @@ type Deed struct {
 	Review *Review
 	// Do does it, and says where to go then.
 	Do func(ctx context.Context, d Doing) (Done, error)
+	// Told is the name of the template that gets what Do has told once; empty where it tells nothing.
+	Told string
 	// Said says what was done, to how many.
 	Said func(count int) string
 }
@@ -62,14 +64,22 @@ type Done struct {
 	Query []string
 	// Count is to how many it was done.
 	Count int
+	// Once is for the template Told, a secret that was made: the answer itself has it, which nothing leads to again; nil for none.
+	Once any
 }
 
 // The names of values that all deeds have, and of those that say what was done.
 const (
 	keyName, reasonName = "_key", "_reason"
-	stepName            = "_step" // of a deed with a review: seen once that was, back for the form again
 	didName, countName  = "_did", "_count"
 )
+
+// StepName is the name of the value that says where a deed with a review is: seen once that was, back for the form again, and what else the
+// buttons of its form say, which change the form alone: Ask reads it.
+const StepName = "_step"
+
+// Seen is the value of a review that was seen.
+const Seen = "seen"
 
 // longestForm is how long the form of a deed may be.
 const longestForm = 2 << 20
@@ -90,7 +100,9 @@ type hidden struct{ Name, Value string }
 // confirm serves the page that asks whether a deed is to be done.
 func (f *Front) confirm(d Deed, t *template.Template) func(w http.ResponseWriter, r *http.Request, by User) error {
 	return func(w http.ResponseWriter, r *http.Request, by User) error {
-		return f.ask(w, r, by, d, t, r.URL.Query(), http.StatusOK, "")
+		values := r.URL.Query()
+		values.Del(keyName) // with a key of another's choosing a deed might seem to be done already
+		return f.ask(w, r, by, d, t, values, http.StatusOK, "")
 	}
 }
 
@@ -163,7 +175,8 @@ func (f *Front) do(d Deed, t *template.Template) func(w http.ResponseWriter, r *
 		for _, name := range d.Of {
 			values[name] = of[name]
 		}
-		if d.Review != nil && values.Get(stepName) == "back" {
+		step := values.Get(StepName)
+		if d.Review != nil && step != "" && step != Seen {
 			return f.ask(w, r, by, d, t, values, http.StatusOK, "")
 		}
 		doing := Doing{Ops: f.ops, Query: NewQuery(values),
@@ -171,7 +184,7 @@ func (f *Front) do(d Deed, t *template.Template) func(w http.ResponseWriter, r *
 		if err := (ops.Info{ID: d.Title, Role: d.Role}).Allow(doing.By); err != nil {
 			return err
 		}
-		review := d.Review != nil && values.Get(stepName) != "seen"
+		review := d.Review != nil && step != Seen
 		shown, done, err := f.step(r.Context(), d, doing, review)
 		f.away.note(err)
 		if err != nil {
@@ -183,6 +196,13 @@ func (f *Front) do(d Deed, t *template.Template) func(w http.ResponseWriter, r *
 		}
 		if review {
 			return f.fill(w, by, d, t, values, http.StatusOK, shown, confirmation{Reviewed: true})
+		}
+		if done.Once != nil {
+			body, err := look.Body(t, d.Told, done.Once)
+			if err != nil {
+				return err
+			}
+			return f.Write(w, http.StatusOK, look.Page{Title: d.Title, User: by.Name, Role: string(by.Role), Said: d.Said(done.Count), Body: body})
 		}
 		query := append(append([]string{}, done.Query...), didName, d.Path, countName, strconv.Itoa(done.Count))
 		http.Redirect(w, r, f.Path(done.Path, query...), http.StatusSeeOther)
