@@ -45,7 +45,7 @@ func TestABadNightIsMendedByThreeClicksEach(t *testing.T) {
 				v.follows("Pause charge")
 				v.sees("Checks of charge are not called until somebody resumes it", "It was called 40 times in the last hour.")
 				v.presses("Pause", "_reason", "no account is there")
-				v.sees("It is paused.")
+				v.sees("charge It is paused.")
 				counts(v.T, 1, "job_pause WHERE job_exec = 'charge' AND reason = 'no account is there'")
 			}},
 			{"a misspelt job_exec", ops.Operator, func(v *visitor) {
@@ -74,7 +74,7 @@ func TestABadNightIsMendedByThreeClicksEach(t *testing.T) {
 				v.follows("Resume remind")
 				v.sees("Checks of remind are called again from the next slot on")
 				v.presses("Resume", "_reason", "the deploy is over")
-				v.sees("It is not paused any more.")
+				v.sees("remind It is not paused any more.")
 				counts(v.T, 0, "job_pause WHERE job_exec = 'remind'")
 			}},
 			{"a backlog", ops.Operator, func(v *visitor) {
@@ -107,7 +107,7 @@ func TestABadNightIsMendedByThreeClicksEach(t *testing.T) {
 				counts(v.T, 1, "future_job WHERE entity_key = 'digest' AND job_exec = 'schedule.fire' AND next_check_at = '2026-11-21 13:00:00'")
 			}},
 			{"a slot that is too full", ops.Operator, func(v *visitor) {
-				v.sees("2026-11-20T13:30:00Z with 9,000 checks ends 2026-11-20T13:50:00Z, 5m0s after the next begins")
+				v.sees("2026-11-20T13:30:00Z with 9,000 checks ends 2026-11-20T13:50:00Z, 5m0s after the next begins", "no: it ends after the next begins, by 5 min")
 				v.follows("Move checks of 2026-11-20T13:30:00Z")
 				v.presses("Look to what", "due_at", "2026-11-20T14:00", "_reason", "there is place at two")
 				v.sees("4 checks match.")
