@@ -39,8 +39,11 @@ func (q asked) doctorOptions() doctor.Options {
 	return o
 }
 
+// examinedFor is how old findings may be: to find them takes seconds where there are tens of millions of rows.
+const examinedFor = time.Minute
+
 // Examine looks for what is wrong. It looks at what the caller's account sees.
-var Examine = shared(lasting(lookWithin, query("doctor.examine", Viewer, "Look for what is wrong, and say what to do about it.", func(ctx context.Context, q asked, in DoctorAsked) (Examined, error) {
+var Examine = sharedLong(examinedFor, lasting(lookWithin, query("doctor.examine", Viewer, "Look for what is wrong, and say what to do about it.", func(ctx context.Context, q asked, in DoctorAsked) (Examined, error) {
 	if _, err := doctor.SelectFindings(nil, in.Only, in.Ignore); err != nil {
 		return Examined{}, err
 	}
