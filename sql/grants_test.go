@@ -11,11 +11,11 @@ import (
 
 func TestGrantsNameTheTablesOfTheInstallation(t *testing.T) {
 	comment, statements, err := Grants("app", Account{Database: "my`shop_1", Prefix: "p_", User: "shop.app"})
-	if err != nil || !strings.HasPrefix(comment, "-- An app ") || len(statements) != 19 {
+	if err != nil || !strings.HasPrefix(comment, "-- An app ") || len(statements) != 20 {
 		t.Fatalf("%q, %q, %v", comment, statements, err)
 	}
-	if want := "GRANT EXECUTE ON PROCEDURE `my``shop_1`.`p_cancel` TO 'shop.app'@'%'"; statements[16] != want {
-		t.Errorf("%s; want %s", statements[16], want)
+	if want := "GRANT EXECUTE ON PROCEDURE `my``shop_1`.`p_cancel` TO 'shop.app'@'%'"; statements[17] != want {
+		t.Errorf("%s; want %s", statements[17], want)
 	}
 	_, statements, err = Grants("owner", Account{Database: "my_shop%", User: "o", Host: "10.0.0.0/255.0.0.0"})
 	if err != nil || len(statements) != 1 || !strings.HasSuffix(statements[0], " ON `my\\_shop\\%`.* TO 'o'@'10.0.0.0/255.0.0.0'") {

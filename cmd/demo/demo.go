@@ -30,11 +30,18 @@ No configuration file and no PRESCIENT_… variable is read.`,
 		Example: fmt.Sprintf(`  %[1]s demo
   %[1]s demo --orders 20000 --for 1m
   %[1]s demo --steps
+  %[1]s demo --page
   %[1]s demo --dsn 'user:password@tcp(127.0.0.1:3306)/test' --keep`, prog.Name),
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("seed") {
 				f.seed = rand.Uint64N(1_000_000)
+			}
+			if f.page && !cmd.Flags().Changed("for") {
+				f.lastsFor = pageLasts
+			}
+			if f.page && !cmd.Flags().Changed("orders") {
+				f.orders = int(f.lastsFor / time.Second)
 			}
 			return playDemo(cmd, prog, f)
 		},
@@ -46,6 +53,7 @@ No configuration file and no PRESCIENT_… variable is read.`,
 	arguments.Within(flags, &f.escalateAfter, "escalate-after", "8s", time.Second, time.Hour, "escalate it when it is still not shipped then")
 	flags.Uint64Var(&f.seed, "seed", 0, "repeat the arrivals of an earlier demo (default another one each time)")
 	flags.BoolVar(&f.steps, "steps", false, "show a job of three steps instead: one fails and is tried again, and the job is edited while it runs")
+	flags.BoolVar(&f.page, "page", false, "look at it by a browser of this machine: for 10m, and with an order a second, unless --for and --orders say otherwise")
 	flags.BoolVar(&f.keep, "keep", false, "with --dsn: leave the tables there")
 	return cmd
 }
@@ -62,6 +70,9 @@ func playDemo(cmd *cobra.Command, prog *program.Program, f demoFlags) (err error
 	if f.keep && c.DSN.IsZero() {
 		return exit.Usage(errors.New("--keep: a private server goes with its data; give --dsn, or leave --keep out"))
 	}
+	if f.steps && f.page {
+		return exit.Usage(errors.New("--steps, --page: one of them is allowed"))
+	}
 	if f.steps {
 		return playSteps(cmd, prog, c, f.keep)
 	}
@@ -73,7 +84,17 @@ func playDemo(cmd *cobra.Command, prog *program.Program, f demoFlags) (err error
 	}
 	defer func() { err = errors.Join(err, stage.tearDown(f.keep)) }()
 
-	t.begin(stage.server, f)
+	if f.page {
+		address, stop, err := stage.servePage(ctx, prog, prog.Logger(c.Log))
+		if err != nil {
+			return stage.explain(err)
+		}
+		defer stop()
+		t.begin(stage.server, f, address)
+		openInBrowser(prog, cmd.OutOrStdout(), address)
+	} else {
+		t.begin(stage.server, f, "")
+	}
 	if err := stage.play(ctx, f, t); err != nil {
 		return stage.explain(err)
 	}

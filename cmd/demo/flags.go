@@ -12,7 +12,7 @@ type demoFlags struct {
 	lastsFor, alertAfter, escalateAfter time.Duration
 	orders                              int
 	seed                                uint64
-	keep, steps                         bool
+	keep, steps, page                   bool
 }
 
 // check refuses flags that do not go together.

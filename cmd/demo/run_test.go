@@ -1,6 +1,9 @@
 package demo_test
 
 import (
+	"context"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +11,8 @@ import (
 
 	"prescient/cmd"
 	"prescient/cmd/internal/rig"
+	"prescient/prescient/ops/door"
+	"prescient/prescient/page/login"
 	"prescient/sql/migrate"
 )
 
@@ -58,6 +63,57 @@ func TestDemoOnAGivenServer(t *testing.T) {
 		}
 		if n := r.Count("SELECT COUNT(*) FROM " + b[0].TablePrefix + "job_history"); n != b[0].Ended+b[0].Reports {
 			r.Errorf("%d ends in the table, %d in the books", n, b[0].Ended+b[0].Reports)
+		}
+	})
+}
+
+// Its page is there for whoever is at this machine, under a name of it, while orders come and go.
+func TestDemoWithAPage(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		address := make(chan string, 1)
+		r.Page = func(ctx context.Context, s door.Serving) (http.Handler, error) {
+			address <- s.Page.BaseURL
+			return login.Serve(ctx, s)
+		}
+		ctx, stop := context.WithCancel(r.Context())
+		defer stop()
+		over := make(chan rig.Result, 1)
+		go func() {
+			over <- rig.Execute(ctx, r.Options, nil, "", "demo", "--page", "--alert-after", "1s", "--escalate-after", "2s", "--dsn", r.DSN)
+		}()
+		ask := func(path, host string) (int, string) {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, path, nil)
+			r.Must(err)
+			if host != "" {
+				req.Host = host
+			}
+			got, err := http.DefaultClient.Do(req)
+			r.Must(err)
+			defer got.Body.Close()
+			text, err := io.ReadAll(got.Body)
+			r.Must(err)
+			return got.StatusCode, string(text)
+		}
+		var base string
+		select {
+		case base = <-address:
+		case got := <-over:
+			r.Fatalf("%v", got)
+		}
+		rig.Eventually(r.T, "an alert is on the page", func() bool {
+			status, text := ask(base+"/ends", "")
+			return status == http.StatusOK && strings.Contains(text, "demonstration") && strings.Contains(text, "order/1")
+		})
+		if status, _ := ask(base+"/", "evil.example"); status != http.StatusMisdirectedRequest {
+			r.Errorf("by another name: %d", status)
+		}
+		stop()
+		got := <-over
+		if !strings.Contains(got.Out, base) || !strings.Contains(got.Out, "the books balance") {
+			r.Errorf("%v", got)
+		}
+		if n := r.Count("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()"); n != 0 {
+			r.Errorf("%d tables are left", n)
 		}
 	})
 }

@@ -84,7 +84,7 @@ func (t *teller) note(what string) {
 }
 
 // begin introduces the story.
-func (t *teller) begin(server string, f demoFlags) {
+func (t *teller) begin(server string, f demoFlags, page string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.line("%s on %s, for %s (--seed %d)", t.paint(bold, "prescient demo"), words.Clean(server), f.lastsFor, f.seed)
@@ -93,6 +93,9 @@ func (t *teller) begin(server string, f demoFlags) {
 	t.line("  An order that is not shipped by then is alerted about, and escalated %s after it was placed.", f.escalateAfter)
 	t.line("  A shipment publishes an event in its own transaction: a forwarder hands it to a consumer once that has committed.")
 	t.line("  Beside that, a schedule reports each %s how many orders are open.", reportEvery)
+	if page != "" {
+		t.line("  %s is its page, on which you may do everything", t.paint(bold, page))
+	}
 	t.line("")
 }
 

@@ -19,7 +19,7 @@ may be shared by several jobs. Workers run jobs, as long runs; a change takes ef
 	}
 	job.AddCommand(showCommand(prog), listCommand(prog), exportCommand(prog))
 	for _, changes := range []*cobra.Command{createCommand(prog), editCommand(prog), pauseCommand(prog), resumeCommand(prog), runCommand(prog), deleteCommand(prog),
-		importCommand(prog)} {
+		importCommand(prog), backCommand(prog)} {
 		job.AddCommand(program.Reasoned(changes))
 	}
 	return job

@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -21,15 +20,6 @@ func kind(prog *program.Program) definition.Kind {
 }
 
 type jobs struct{ *steps.Jobs }
-
-// Enabled says so of a job that cannot be read, too, which can be paused all the same.
-func (j jobs) Enabled(ctx context.Context, db prescient.DB, name string) (bool, error) {
-	job, err := j.Get(ctx, db, name)
-	if errors.Is(err, steps.ErrUnreadable) {
-		err = nil
-	}
-	return job.Schedule.Enabled, err
-}
 
 func (j jobs) RunNow(ctx context.Context, db prescient.DB, name string) (run string, err error) {
 	occurrence, err := j.Jobs.RunNow(ctx, db, name)

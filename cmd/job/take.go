@@ -192,7 +192,8 @@ func (t *taking) pause(ctx context.Context, db prescient.DB, entry file.Entry) e
 	if entry.Enabled == nil || *entry.Enabled {
 		return nil
 	}
-	return t.s.Jobs.Pause(ctx, db, entry.Job.Name)
+	_, err := t.s.Jobs.Pause(ctx, db, entry.Job.Name)
+	return err
 }
 
 // noteChange notes what changed. It is refused unless changes are wanted.

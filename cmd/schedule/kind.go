@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -9,22 +8,13 @@ import (
 	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/definition"
 	"prescient/cmd/internal/program"
-	"prescient/prescient"
-	"prescient/prescient/schedule"
 )
 
 // kind is what schedules have of their own, where they are treated as jobs are.
 func kind(prog *program.Program) definition.Kind {
 	return definition.Kind{Prog: prog, Names: wantIDs, WasSo: " was so already",
 		Named: func(id string) definition.Done { return definition.Done{ID: id} },
-		Of:    func(s *program.Session) definition.Definitions { return schedules{s.Schedules} }}
-}
-
-type schedules struct{ *schedule.Schedules }
-
-func (s schedules) Enabled(ctx context.Context, db prescient.DB, id string) (bool, error) {
-	one, err := s.Get(ctx, db, id)
-	return one.Enabled, err
+		Of:    func(s *program.Session) definition.Definitions { return s.Schedules }}
 }
 
 func pauseCommand(prog *program.Program) *cobra.Command {

@@ -17,9 +17,9 @@ fire it, as they do all checks.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	schedule.AddCommand(listCommand(prog), showCommand(prog), nextCommand(prog), exportCommand(prog))
+	schedule.AddCommand(listCommand(prog), showCommand(prog), nextCommand(prog), exportCommand(prog), versionsCommand(prog))
 	for _, changes := range []*cobra.Command{createCommand(prog), updateCommand(prog), deleteCommand(prog), pauseCommand(prog), resumeCommand(prog),
-		runCommand(prog), importCommand(prog)} {
+		runCommand(prog), importCommand(prog), backCommand(prog)} {
 		schedule.AddCommand(program.Reasoned(changes))
 	}
 	return schedule

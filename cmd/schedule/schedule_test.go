@@ -73,9 +73,20 @@ func TestAScheduleFromItsCreationToItsEnd(t *testing.T) {
 			r.Error(out)
 		}
 		r.Says(r.OK("schedule", "resume", "digest/42"), "kept: digest/42 was so already")
+		r.Says(r.OK("schedule", "versions", "digest/42"), "version", "now", "sends to digests", "runs send-digest", "0 9 * * mon-fri; 30 11 * * *")
+		if n := strings.Count(r.OK("schedule", "versions", "digest/42", "--json"), "\n"); n != 3 {
+			r.Errorf("%d versions", n)
+		}
+		r.Says(r.OK("schedule", "back", "digest/42", "1"), "changed: digest/42 is as it was with version 1")
+		r.Says(r.OK("schedule", "show", "digest/42"), `payload         {"to": 42} (10 bytes)`, "owner           customer/42\n")
+		r.Says(r.OK("schedule", "back", "digest/42", "1", "--json"), `{"id":"digest/42","did":"kept"}`)
+		r.Execute("schedule", "back", "digest/42", "99").Wants(r.T, cmd.ExitNotFound, "version 99")
+		r.Execute("schedule", "back", "digest/42", "x").Wants(r.T, cmd.ExitUsage, "a number is wanted")
 		if out := r.OK("schedule", "delete", "digest/42", "none"); out != "deleted 1 of the 2 named\n" {
 			r.Error(out)
 		}
+		r.Says(r.OK("schedule", "versions", "digest/42"), "send-digest")
+		r.Execute("schedule", "versions", "none").Wants(r.T, cmd.ExitNotFound, "none")
 		if n := r.Count("SELECT COUNT(*) FROM future_job"); n != 0 {
 			r.Errorf("%d rows are pending", n)
 		}

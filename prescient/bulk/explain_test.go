@@ -40,7 +40,7 @@ func TestNoStatementOfABulkRunScansATable(t *testing.T) {
 			{Statement: "bulk/end", Query: s.Get("bulk/end"), Args: []any{"", 7}, Reached: one},
 			{Statement: "bulk/of_check", Query: columns("bulk/of_check"), Args: []any{strings.Repeat("x", 16), 100}, Reached: map[string]string{"p_bulk_check": "job_key 16", "p_bulk_run": "PRIMARY 8"}},
 			{Statement: "bulk/noted", Query: f.Tables.Fill("bulk/noted", "{keys}", "X'00112233445566778899AABBCCDDEEFF', X'01112233445566778899AABBCCDDEEFF'"), Args: []any{7}, Reached: map[string]string{"p_bulk_check": "PRIMARY 24"}},
-			{Statement: "list/pending_count", Query: f.Tables.Fill("list/pending_count", "{filter}", "job_exec = 'exec1'", "{bounds}", stretch), Reached: map[string]string{"p_future_job": rig.BySlot}},
+			{Statement: "list/pending_count", Query: f.Tables.Fill("list/pending_count", "{filter}", "job_exec = 'exec1'", "{bounds}", stretch, "{index}", "PRIMARY"), Reached: map[string]string{"p_future_job": rig.BySlot}},
 		}, s, []string{"bulk"}, "bulk/insert", "bulk/checks", "bulk/lock")
 	})
 }

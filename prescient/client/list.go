@@ -72,9 +72,10 @@ type ListFilter struct {
 	After string
 	// Limit is how many rows a page has; 100 by default, MaxPage at most.
 	Limit int
-	// Search bounds how many rows are looked at where no index serves the filter: by job_exec, by outcome, by the slot of
-	// what ended, and by entity name alone. DefaultSearch by default.
+	// Search bounds how many rows are looked at where no index serves the filter, as by job_exec, by outcome, by the slot of
+	// what ended, and by entity name alone. DefaultSearch by default. Within bounds for how long more is looked for, about; no time by default.
 	Search int
+	Within time.Duration
 	// Bare leaves payloads out, for an account or a reader that may not see them.
 	Bare bool
 }
@@ -130,11 +131,12 @@ func (f ListFilter) query(timeColumn, slotColumn, errorColumn string) (q listing
 	switch {
 	case f.Limit < 0 || f.Limit > MaxPage:
 		return q, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, f.Limit, MaxPage)
+	case f.Within < 0:
+		return q, fmt.Errorf("%w: within %s: positive times are allowed, and 0 for no bound", prescient.ErrInvalid, f.Within)
 	case f.Search < 0:
 		return q, fmt.Errorf("%w: search %d: positive numbers are allowed, and 0 for %d", prescient.ErrInvalid, f.Search, DefaultSearch)
 	}
-	q = listing.Query{Bare: f.Bare, After: f.After, Limit: cmp.Or(f.Limit, 100), Search: cmp.Or(f.Search, DefaultSearch)}
-	// An entity's rows are few, and found by its key: what else is asked of them needs no search.
+	q = listing.Query{Bare: f.Bare, After: f.After, Limit: cmp.Or(f.Limit, 100), Search: cmp.Or(f.Search, DefaultSearch), Within: f.Within}
 	rest := &q.Filter
 	switch {
 	case f.Entity.Key != "":
@@ -142,8 +144,8 @@ func (f ListFilter) query(timeColumn, slotColumn, errorColumn string) (q listing
 			return q, err
 		}
 		first, last := f.Entity.KeyRange()
-		q.Bounds.Add("job_key BETWEEN ? AND ? AND entity_name = ? AND entity_key = ?", first[:], last[:], f.Entity.Name, f.Entity.Key)
-		rest, q.Index = &q.Bounds, "job_key"
+		q.Bounds.Add("job_key BETWEEN ? AND ?", first[:], last[:])
+		q.Entity, q.Index = f.Entity, "job_key"
 	case f.Entity.Name != "":
 		if err := prescient.ValidIdentifier("entity name", f.Entity.Name); err != nil {
 			return q, err
@@ -196,7 +198,7 @@ func (f ListFilter) query(timeColumn, slotColumn, errorColumn string) (q listing
 }
 
 // list reads a page, and says in its error where the search ended early.
-func list[R interface{ Cursor() string }](ctx context.Context, c *Client, db Lister, l listing.Listing, q listing.Query, what string, payload func(*R) *json.RawMessage) ([]R, error) {
+func list[R listing.Row](ctx context.Context, c *Client, db Lister, l listing.Listing, q listing.Query, what string, payload func(*R) *json.RawMessage) ([]R, error) {
 	page, stop, err := listing.Read[R](ctx, &c.tables, db, l, q)
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", what, err)
@@ -231,6 +233,11 @@ func (c *Client) History(ctx context.Context, db Lister, f ListFilter) ([]Ended,
 	q, err := f.query("ended_at", "slot", "error")
 	if err != nil {
 		return nil, err
+	}
+	if f.Entity.Key != "" {
+		if q.Parts, err = listing.HistoryParts(f.After, time.Now()); err != nil {
+			return nil, err
+		}
 	}
 	return list(ctx, c, db, listing.History, q, "history", func(end *Ended) *json.RawMessage { return &end.Payload })
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
 )
 
@@ -48,10 +49,11 @@ func TestASearchThatEndsEarlyGoesOnWhereItWas(t *testing.T) {
 		for _, f := range []ListFilter{
 			{JobExec: "ship"}, {JobExec: "none"}, {Entity: prescient.Entity{Name: "invoice"}}, {Slot: rig.At("12:30")},
 			{Slot: rig.At("12:30"), JobExec: "ship", Entity: prescient.Entity{Name: "order"}}, {JobExec: "pay", From: rig.At("11:00"), Before: rig.At("12:45")},
+			{Entity: rig.Order("1"), JobExec: "ship"}, {Entity: rig.Order("2"), Slot: rig.At("12:30")}, {Entity: rig.Order("3"), Outcome: prescient.Done},
 			{Outcome: prescient.Done}, {Outcome: prescient.Crashed}, {Outcome: prescient.Cancelled, JobExec: "ship", From: rig.At("10:00:00.000001")},
 		} {
 			matches := func(j prescient.FutureJob, at time.Time) bool {
-				return (f.JobExec == "" || j.JobExec == f.JobExec) && (f.Entity.Name == "" || j.EntityName == f.Entity.Name) &&
+				return (f.JobExec == "" || j.JobExec == f.JobExec) && (f.Entity.Name == "" || j.EntityName == f.Entity.Name) && (f.Entity.Key == "" || j.EntityKey == f.Entity.Key) &&
 					(f.Slot.IsZero() || j.NextCheckAt.Equal(f.Slot)) && (f.From.IsZero() || !at.Before(f.From)) && (f.Before.IsZero() || at.Before(f.Before))
 			}
 			var wantPending, wantHistory []string
@@ -71,7 +73,7 @@ func TestASearchThatEndsEarlyGoesOnWhereItWas(t *testing.T) {
 					if got := identities(ends, func(e Ended) prescient.FutureJob { return e.FutureJob }); !slices.Equal(got, wantHistory) {
 						t.Errorf("history, %+v: %q; want %q", f, got, wantHistory)
 					}
-					if want := f.Search < f.Limit && f.From.IsZero(); want && early == 0 {
+					if want := f.Search < f.Limit && f.From.IsZero() && f.Entity.Key == ""; want && early == 0 {
 						t.Errorf("history, %+v: the search never ended early", f)
 					}
 					if f.Outcome != "" {
@@ -86,6 +88,31 @@ func TestASearchThatEndsEarlyGoesOnWhereItWas(t *testing.T) {
 		}
 		_, err := listPending(ListFilter{JobExec: "ship", Search: -1})
 		rig.WantErr(t, "a negative search", err, prescient.ErrInvalid)
+	})
+}
+
+// Whoever may write history may give ends of others the key of an entity: they are not the entity's, and hide none of those that are.
+func TestEndsOfOthersUnderTheKeyOfAnEntity(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.shelf()
+		db, whose := r.Pool(time.Time{}), rig.Order("1")
+		list := func(f ListFilter) ([]Ended, error) { return r.client.History(t.Context(), db, f) }
+		want, _ := searched(t, ListFilter{Entity: whose, Limit: 3}, list)
+		key := prescient.KeyOf(whose, "ship", "3")
+		for i, at := range []string{"09:00", "10:00", "10:00:00.000001", "13:00"} {
+			r.Exec(`INSERT INTO p_job_history (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, check_count,
+				error_count, put_off_count, total_ms, revision, inserted_at, slot, outcome, ended_at, run_ms, worker)
+				SELECT 'evil', entity_key, job_exec, tag, due_at, ?, first_check_at, next_check_at, 0, 0, 0, 0, revision + 100 * ?, inserted_at,
+				slot, outcome, ?, 0, '' FROM p_job_history WHERE entity_name = 'invoice'`, key[:], i+1, rig.At(at).Format(literal.MicroLayout))
+		}
+		for _, limit := range []int{1, 3, 100} {
+			got, _ := searched(t, ListFilter{Entity: whose, Limit: limit, Search: 5000}, list)
+			of := func(e Ended) prescient.FutureJob { return e.FutureJob }
+			if len(want) == 0 || !slices.Equal(identities(got, of), identities(want, of)) {
+				t.Errorf("%d at a time: %d ends; want %d", limit, len(got), len(want))
+			}
+		}
 	})
 }
 
@@ -126,6 +153,8 @@ func TestAListingReadsLittle(t *testing.T) {
 			{ListFilter{From: f.Slots[10], Before: f.Slots[11]}, 450, nil},
 			{ListFilter{JobExec: "exec1"}, 2500, nil},
 			{ListFilter{JobExec: "none", Search: 3000}, 6500, ErrSearched},
+			{ListFilter{JobExec: "none", Within: 1}, 2500, ErrSearched},
+			{ListFilter{Entity: rig.Order("many"), JobExec: "none", Search: 1000}, 8500, ErrSearched},
 			{ListFilter{Entity: prescient.Entity{Name: "none"}, Search: 3000}, 6500, ErrSearched},
 			{ListFilter{JobExec: "none", From: f.Slots[10], Before: f.Slots[11]}, 2500, nil},
 		} {

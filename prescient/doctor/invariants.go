@@ -13,6 +13,9 @@ import (
 	"prescient/slots"
 )
 
+// endedWithin is how far back ends are looked for of rows that are pending, or ended again: each is looked up in each partition since then.
+const endedWithin = 14 * 24 * time.Hour
+
 // examineInvariants looks for what must never be, among the first pending rows, the latest ends and the latest of the
 // ledger: it would be an error of prescient's, or the work of somebody who wrote to its tables. What is in history is
 // only looked at by an account that may read it.
@@ -39,7 +42,7 @@ func (l *look) examineInvariants(ctx context.Context) {
 		{"invariants.twice", "operate/twice", "has more than one end of the same revision", never + "delete all ends but the first.", []string{"job_history"}},
 	} {
 		var jobs []prescient.FutureJob
-		l.rows(ctx, &jobs, rule.statement, sampleSize)
+		l.rows(ctx, &jobs, rule.statement, sampleSize, l.now.Add(-endedWithin))
 		switch {
 		case denied(rule.reads...):
 		case len(jobs) > 0:

@@ -61,9 +61,12 @@ type Page[T any] struct {
 // filter reads what is asked, one row more than the page has.
 func (a ListAsked) filter(by Caller) (client.ListFilter, error) {
 	f, err := a.Narrowed.filter(by)
-	f.After, f.Limit = a.After, a.Limit+1
+	f.After, f.Limit, f.Within = a.After, a.Limit+1, searchTime
 	return f, err
 }
+
+// searchTime is for how long a list is searched where no index serves its filter: it has what was found then, and where to go on.
+const searchTime = 60 * time.Millisecond
 
 func (a Narrowed) filter(by Caller) (client.ListFilter, error) {
 	if err := checkTimes(a.Slot, a.From, a.Before); err != nil {

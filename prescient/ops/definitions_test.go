@@ -143,7 +143,7 @@ func second[T any](_ T, err error) error { return err }
 
 func TestAPreviewIsOfTheZone(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *served.Rig) {
-		asked := ops.PreviewAsked{Crontabs: []string{"0,30 2 * * *", "0 12 * * sat"}, Zone: "Europe/Berlin", From: time.Date(2026, 3, 28, 0, 0, 0, 0, time.UTC), Count: 5}
+		asked := definition.Previewed{Crontabs: []string{"0,30 2 * * *", "0 12 * * sat"}, Zone: "Europe/Berlin", From: time.Date(2026, 3, 28, 0, 0, 0, 0, time.UTC), Count: 5}
 		got, err := ops.PreviewSchedule.Do(t.Context(), r.Ops, served.By(ops.Viewer), asked)
 		r.Must(err)
 		var local []string

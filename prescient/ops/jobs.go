@@ -145,20 +145,14 @@ var DeleteJobs = deed("jobs.delete", Operator, "Delete jobs with their schedules
 
 // PauseJob stops a job.
 var PauseJob = deed("jobs.pause", Operator, "Stop a job until it is resumed: no run begins.", func(ctx context.Context, d doing, in JobNamed) (Changed, error) {
-	one, err := d.jobs.Get(ctx, d.tx, in.Name)
-	if err := butUnreadable(err); err != nil {
-		return Changed{}, err
-	}
-	return Changed{one.Schedule.Enabled}, d.jobs.Pause(ctx, d.tx, in.Name)
+	changed, err := d.jobs.Pause(ctx, d.tx, in.Name)
+	return Changed{changed}, err
 })
 
 // ResumeJob lets a job run again.
 var ResumeJob = deed("jobs.resume", Operator, "Let a job run again, from now on.", func(ctx context.Context, d doing, in JobNamed) (Changed, error) {
-	one, err := d.jobs.Get(ctx, d.tx, in.Name)
-	if err := butUnreadable(err); err != nil {
-		return Changed{}, err
-	}
-	return Changed{!one.Schedule.Enabled}, d.jobs.Resume(ctx, d.tx, in.Name)
+	changed, err := d.jobs.Resume(ctx, d.tx, in.Name)
+	return Changed{changed}, err
 })
 
 // RunJob runs a job once.

@@ -127,8 +127,10 @@ func lasting[In, Out any](within time.Duration, op Operation[In, Out]) Operation
 const sharedFor = 2 * time.Second
 
 // shared marks the operation that was made last. What it answers is not changed by anybody.
-func shared[In, Out any](op Operation[In, Out]) Operation[In, Out] {
-	op.Shared = sharedFor
+func shared[In, Out any](op Operation[In, Out]) Operation[In, Out] { return sharedLong(sharedFor, op) }
+
+func sharedLong[In, Out any](age time.Duration, op Operation[In, Out]) Operation[In, Out] {
+	op.Shared = age
 	all[len(all)-1] = op.Info
 	return op
 }
@@ -174,7 +176,7 @@ func (op Operation[In, Out]) recent(ctx context.Context, o *Ops, by Caller, db *
 	if err != nil {
 		return out, fmt.Errorf("writing a request of %s: %w", op.ID, err)
 	}
-	found, err := o.recent.Get(ctx, op.ID+" "+string(by.Role)+" "+string(request), func(ctx context.Context) (any, error) {
+	found, err := o.recent.Get(ctx, op.ID+" "+string(by.Role)+" "+string(request), op.Shared, func(ctx context.Context) (any, error) {
 		out, err := op.query(ctx, asked{o, Caller{Role: by.Role}, db}, in)
 		filled.Lists(&out) // a door that does so would change what others read
 		return out, err

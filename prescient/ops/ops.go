@@ -84,7 +84,7 @@ func Open(ctx context.Context, o Options) (*Ops, error) {
 	o.Doctor.Prefix, o.Doctor.Dialect = o.Prefix, o.Dialect
 	s, tables := schedule.New(c), c.Bulk(reserved.Bulk()).Tables()
 	made := &Ops{accounts: o.Accounts, tables: tables, client: c, schedules: s, jobs: steps.New(c, steps.Options{Guards: o.Guards}), outbox: s.Outbox(), bulk: bulk.New(c),
-		agents: agent.ControlsOn(tables), audit: audit.On(tables), passwords: password.NewHasher(), recent: recent.Answers{Age: sharedFor, Most: 256}, options: o}
+		agents: agent.ControlsOn(tables), audit: audit.On(tables), passwords: password.NewHasher(), recent: recent.Answers{Most: 256}, options: o}
 	made.look()
 	return made, nil
 }

@@ -159,20 +159,14 @@ var DeleteSchedules = deed("schedules.delete", Operator, "Delete schedules with 
 
 // PauseSchedule stops a schedule.
 var PauseSchedule = deed("schedules.pause", Operator, "Stop a schedule until it is resumed.", func(ctx context.Context, d doing, in ScheduleAsked) (Changed, error) {
-	one, err := d.schedules.Get(ctx, d.tx, in.ID)
-	if err != nil {
-		return Changed{}, err
-	}
-	return Changed{one.Enabled}, d.schedules.Pause(ctx, d.tx, in.ID)
+	changed, err := d.schedules.Pause(ctx, d.tx, in.ID)
+	return Changed{changed}, err
 })
 
 // ResumeSchedule lets a schedule fire again.
 var ResumeSchedule = deed("schedules.resume", Operator, "Let a schedule fire again, from now on.", func(ctx context.Context, d doing, in ScheduleAsked) (Changed, error) {
-	one, err := d.schedules.Get(ctx, d.tx, in.ID)
-	if err != nil {
-		return Changed{}, err
-	}
-	return Changed{!one.Enabled}, d.schedules.Resume(ctx, d.tx, in.ID)
+	changed, err := d.schedules.Resume(ctx, d.tx, in.ID)
+	return Changed{changed}, err
 })
 
 // Begun names a run that was asked for.

@@ -86,7 +86,7 @@ func TestAScheduleOfAnotherVersionIsNotUpdated(t *testing.T) {
 func TestAPreviewOfAScheduleThatIsThere(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *served.Rig) {
 		o, viewer := r.OpsAt(rig.At("10:00")), served.By(ops.Viewer)
-		asked := ops.PreviewAsked{Crontabs: []string{"@every 1h"}, Zone: "Europe/Berlin", Count: 2, MadeAt: rig.At("08:20")}
+		asked := definition.Previewed{Crontabs: []string{"@every 1h"}, Zone: "Europe/Berlin", Count: 2, MadeAt: rig.At("08:20")}
 		got, err := ops.PreviewSchedule.Do(t.Context(), o, viewer, asked)
 		r.Must(err)
 		change := time.Date(2027, 3, 28, 1, 0, 0, 0, time.UTC)

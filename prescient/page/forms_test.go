@@ -23,6 +23,8 @@ func (got reply) filled(t *testing.T) (action string, form url.Values) {
 	d := xml.NewDecoder(strings.NewReader("<form" + deed + "</form>"))
 	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
 	var list, text string // the select or textarea that is open
+	chosen := true        // a select has a value already
+	last := func(name, value string) { form[name][len(form[name])-1] = value }
 	for {
 		token, err := d.Token()
 		if err != nil {
@@ -41,23 +43,28 @@ func (got reply) filled(t *testing.T) (action string, form url.Values) {
 					form.Add(is["name"], is["value"])
 				}
 			case "select":
-				list = is["name"]
+				list, chosen = is["name"], false
 			case "option":
-				if selected || !form.Has(list) {
-					form.Set(list, is["value"])
+				switch {
+				case !chosen:
+					form.Add(list, is["value"])
+				case selected:
+					last(list, is["value"])
 				}
+				chosen = true
 			case "textarea":
 				text = is["name"]
-				form.Set(text, "")
+				form.Add(text, "")
 			}
 		case xml.EndElement:
 			if e.Name.Local == "textarea" {
-				form.Set(text, strings.ReplaceAll(strings.TrimPrefix(form.Get(text), "\n"), "\n", "\r\n"))
+				typed := form[text][len(form[text])-1]
+				last(text, strings.ReplaceAll(strings.TrimPrefix(typed, "\n"), "\n", "\r\n"))
 				text = ""
 			}
 		case xml.CharData:
 			if text != "" {
-				form.Set(text, form.Get(text)+string(e))
+				last(text, form[text][len(form[text])-1]+string(e))
 			}
 		}
 	}

@@ -161,7 +161,7 @@ func TestAScheduleGoesBackToAVersion(t *testing.T) {
 		const id = "digest <b>"
 		first := daily(id)
 		first.Owner = ""
-		long := strings.Repeat("x", 3000)
+		long := strings.Repeat("x", 5000)
 		first.Payload = &long
 		r.creates(rig.At("10:00"), first)
 		second := first
@@ -172,27 +172,36 @@ func TestAScheduleGoesBackToAVersion(t *testing.T) {
 		_, err = ops.PauseSchedule.Do(t.Context(), r.OpsAt(rig.At("10:02")), served.By(ops.Operator), ops.ScheduleAsked{ID: id})
 		r.Must(err)
 		r.serveAt(rig.At("10:05"))
-		r.look(ops.Viewer, "/schedule", "id", id).wants(t, 200, "Operators are told.", "pause").lacks(t, "Go back to this one", "3000 bytes")
-		got := r.look(ops.Operator, "/schedule", "id", id).wants(t, 200, "Go back to this one", "<del><bdi>0 13 * * *</bdi></del>", "<ins><bdi>30 2 * * mon</bdi></ins>", "3000 bytes, of which the audit has a digest alone")
-		if n := strings.Count(got.Body, "Go back to this one"); n != 2 { // the pause defines nothing
+		r.look(ops.Viewer, "/schedule", "id", id).wants(t, 200, "<ins><bdi>30 2 * * mon</bdi></ins>").lacks(t, "Go back to this one", "3000 bytes", "short", "SHA-256")
+		got := r.look(ops.Operator, "/schedule", "id", id).wants(t, 200, "Go back to this one", "<del><bdi>0 13 * * *</bdi></del>", "<ins><bdi>30 2 * * mon</bdi></ins>", "5000 bytes, SHA-256 ", "/p/audit?")
+		if n := strings.Count(got.Body, "Go back to this one"); n != 1 { // the pause defines nothing
 			t.Errorf("%d versions to go back to in %s", n, got.Body)
 		}
 		last := got.Body[strings.LastIndex(got.Body, "/p/schedules/back?"):]
 		address, _, _ := strings.Cut(last, `"`)
-		question := r.get(ops.Operator, html.UnescapeString(address)).wants(t, 200, "that of version 1", "3,000 bytes", "the payload that there is now stays", "The schedule stays paused", "at 13:00 every day").lacks(t, "Payload</bdi></th>")
+		question := r.get(ops.Operator, html.UnescapeString(address)).wants(t, 200, "that of version 1", "payload included", "5000 bytes", "The schedule stays paused", "at 13:00 every day")
 		action, form := question.filled(t)
 		form.Set("_reason", "it was better")
 		done := r.fills(ops.Operator, action, form).wants(t, http.StatusSeeOther)
 		r.get(ops.Operator, done.Header.Get("Location")).wants(t, 200, "1 schedule was changed back.", "Version 4", "it was better", "paused")
 		is, err := ops.GetSchedule.Do(t.Context(), r.Ops, served.By(ops.Operator), ops.ScheduleAsked{ID: id})
 		r.Must(err)
-		if *is.Payload != "short" || is.Crontabs[0] != "0 13 * * *" || is.JitterMS != 0 || is.Enabled {
+		if *is.Payload != long || is.Crontabs[0] != "0 13 * * *" || is.JitterMS != 0 || is.Enabled {
 			t.Errorf("%+v", is)
 		}
 		r.fills(ops.Operator, action, form).wants(t, http.StatusSeeOther) // sent again it is done once
 		form.Set("_key", "another")
 		r.fills(ops.Operator, action, form).wants(t, 409, "version 4 by now, not 3")
-		r.look(ops.Operator, "/schedules/back", "id", id, "version", "9", "at", "2026-11-20T10:00:00Z").wants(t, 422, "has no definition of version 9")
+		r.look(ops.Operator, "/schedules/back", "id", id, "version", "9").wants(t, 404, "version 9 of schedule")
+		r.look(ops.Operator, "/schedules/back", "id", id, "version", "1", "of", "2026-11-19T10:00:00Z").wants(t, 404, "version 1 of schedule")
+		// One that was deleted, and is there again, has those of both.
+		_, err = ops.DeleteSchedules.Do(t.Context(), r.OpsAt(rig.At("10:06")), served.By(ops.Operator), ops.SchedulesChosen{IDs: []string{id}})
+		r.Must(err)
+		r.creates(rig.At("10:07"), second)
+		got = r.look(ops.Operator, "/schedule", "id", id).wants(t, 200, "of the one created", "&amp;of=2026-11-20T10%3A00%3A00Z")
+		if n := strings.Count(got.Body, "Go back to this one"); n != 3 {
+			t.Errorf("%d versions to go back to in %s", n, got.Body)
+		}
 		r.look(ops.Operator, "/schedules/back", "id", id, "version", "x").wants(t, 422, "a number is allowed")
 	})
 }

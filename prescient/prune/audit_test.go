@@ -146,7 +146,8 @@ func TestNoStatementOfPruneScansTheAudit(t *testing.T) {
 			rows = append(rows, fmt.Sprintf("('s%d', '@daily', 't', 4, '2026-11-20'), ('t%[1]d', '@daily', 't', 4, '2026-11-20')", i))
 		}
 		r.Exec("INSERT INTO p_schedule (id, crontabs, topic, version, created_at) VALUES " + strings.Join(rows, ","))
-		r.Exec("ANALYZE TABLE p_audit_log, p_schedule")
+		r.Exec("INSERT INTO p_schedule_deleted (id, fired_until) SELECT id, '2026-11-20' + INTERVAL LENGTH(id) DAY FROM p_schedule")
+		r.Exec("ANALYZE TABLE p_audit_log, p_schedule, p_schedule_deleted")
 		conn, err := r.Pool(time.Time{}).Conn(t.Context())
 		r.Must(err)
 		defer conn.Close()
@@ -165,7 +166,9 @@ func TestNoStatementOfPruneScansTheAudit(t *testing.T) {
 				Reached: map[string]string{"old": "PRIMARY 16"}},
 			{Statement: "prune/audit_mark", Query: fill("prune/audit_mark", "{stream}", one, "{incarnation}", "'2026-11-20'", "{version}", "2"),
 				Reached: map[string]string{"entry": "incarnation 34"}},
-			{Statement: "prune/schedules_deleted", Query: fill("prune/schedules_deleted"), Args: []any{"2026-11-20", 10}, Reached: map[string]string{"p_schedule_deleted": "fired_until 8"}},
+			{Statement: "prune/schedules_gone", Query: fill("prune/schedules_gone"), Args: []any{"2026-11-20", 10}, Reached: map[string]string{"gone": "fired_until 8", "one": "PRIMARY 514"}},
+			{Statement: "prune/schedules_deleted", Query: fill("prune/schedules_deleted", "{ids}", "'s7','s8'"), Args: []any{"2026-12-20"}, Reached: map[string]string{"p_schedule_deleted": "PRIMARY 514"}},
+			{Statement: "prune/schedule_versions", Query: fill("prune/schedule_versions", "{ids}", "'s7','s8'"), Reached: map[string]string{"p_schedule_version": "PRIMARY 514"}},
 			{Statement: "prune/tokens", Query: fill("prune/tokens"), Args: []any{"2026-11-20", 10}, Reached: map[string]string{"p_api_token": "expires_at 8"}},
 		} {
 			t.Run(e.Statement, func(t *testing.T) { e.Check(t, conn) })

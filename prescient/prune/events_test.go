@@ -78,7 +78,12 @@ func TestNoStatementForPublishedEventsScansATable(t *testing.T) {
 func TestWhatIsLockedIsLeftToTheNextPrune(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Exec("INSERT INTO p_api_token (hash, name, role, created_at, expires_at, revoked_at) VALUES ('1', 'gone', 'admin', '2025-01-01', '2026-01-01', NULL), ('2', 'revoked', 'admin', '2026-01-01', '2027-01-01', '2026-01-02'), ('3', 'ended of late', 'admin', '2026-01-01', '2026-11-20', NULL)")
-		r.Exec("INSERT INTO p_schedule_deleted (id, fired_until) VALUES ('gone', '2026-01-01')")
+		r.Exec("INSERT INTO p_schedule_deleted (id, fired_until) VALUES ('gone', '2026-01-01'), ('again', '2026-01-01'), ('of late', '2026-11-20')")
+		r.Exec("INSERT INTO p_schedule (id, crontabs, job_exec) VALUES ('again', '0 * * * *', 'x')")
+		for _, id := range []string{"gone", "again", "of late"} {
+			r.Exec("INSERT INTO p_schedule_version (schedule, created_at, version, ended_at, crontabs, zone, job_exec, topic, owner_name, owner_key, catch_up, may_coalesce, is_long, pool, heartbeat) " +
+				"VALUES ('" + id + "', '2025-01-01', 1, '2026-01-01', '0 * * * *', 'UTC', 'x', '', '', '', 'once', 0, 0, '', '')")
+		}
 		r.Exec("INSERT INTO p_event_count (slot, topic, published, set_aside) VALUES ('2026-01-01', 't', 1, 0)")
 		r.Exec("INSERT INTO p_event_seen (consumer, id, seen_at) VALUES ('c', 'gone', '2026-01-01')")
 		tx, err := r.Root.BeginTx(t.Context(), nil)
@@ -91,7 +96,7 @@ func TestWhatIsLockedIsLeftToTheNextPrune(t *testing.T) {
 		if held := new(migrate.HeldError); !errors.As(err, &held) || !held.Rows {
 			t.Errorf("%v; want who has rows locked", err)
 		}
-		if report.EventRows < 1 || r.Count("SELECT COUNT(*) FROM p_schedule_deleted") != 0 || r.Count("SELECT COUNT(*) FROM p_api_token WHERE number <> 1") != 2 || r.Count("SELECT COUNT(*) FROM p_api_token") != 2 || r.Count("SELECT COUNT(*) FROM p_audit_log WHERE verb = 'prune'") != 1 {
+		if report.EventRows < 1 || r.Count("SELECT COUNT(*) FROM p_schedule_deleted") != 1 || r.Count("SELECT COUNT(*) FROM p_schedule_version WHERE schedule IN ('again', 'of late')") != 2 || r.Count("SELECT COUNT(*) FROM p_schedule_version") != 2 || r.Count("SELECT COUNT(*) FROM p_api_token WHERE number <> 1") != 2 || r.Count("SELECT COUNT(*) FROM p_api_token") != 2 || r.Count("SELECT COUNT(*) FROM p_audit_log WHERE verb = 'prune'") != 1 {
 			t.Errorf("%+v; want all gone but what is locked", report)
 		}
 		r.Must(tx.Rollback())

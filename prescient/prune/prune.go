@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -12,6 +13,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/audit"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
 )
 
 // Run drops what is older than options.Keep: partitions of history that are wholly older, and the ledger of slots
@@ -77,10 +79,45 @@ func (p *pruner) pruneLongRuns(ctx context.Context, cutoff time.Time) error {
 	return p.deleteAll(ctx, p.tables.Stmt.Get("prune/long_runs"), cutoff, &p.report.LongRuns)
 }
 
-// pruneDeleted forgets schedules that were deleted.
+// pruneDeleted forgets schedules that were deleted, with what they were.
 func (p *pruner) pruneDeleted(ctx context.Context, cutoff time.Time) error {
 	var forgotten int
-	return p.deleteAll(ctx, p.tables.Stmt.Get("prune/schedules_deleted"), cutoff, &forgotten)
+	return p.deleteBy(ctx, func(ctx context.Context) (int, error) { return p.forgetDeleted(ctx, cutoff) }, &forgotten)
+}
+
+// schedulesAtATime is of how many schedules the versions are deleted by a statement.
+const schedulesAtATime = 50
+
+// forgetDeleted forgets a batch of them. Of an id that a schedule has again the versions stay.
+func (p *pruner) forgetDeleted(ctx context.Context, cutoff time.Time) (int, error) {
+	type gone struct {
+		id    string
+		again bool
+	}
+	all, err := store.Rows(ctx, p.conn, "reading schedules that were deleted", p.tables.Stmt.Get("prune/schedules_gone"), func(row *gone) []any {
+		return []any{store.Unhex(&row.id), &row.again}
+	}, cutoff, pruneBatch)
+	if err != nil {
+		return 0, err
+	}
+	for some := range slices.Chunk(all, schedulesAtATime) {
+		var ids, versions []string
+		for _, one := range some {
+			ids = append(ids, one.id)
+			if !one.again {
+				versions = append(versions, one.id)
+			}
+		}
+		if len(versions) > 0 {
+			if _, err := store.Affected(ctx, p.conn, p.tables.Fill("prune/schedule_versions", "{ids}", literal.List(literal.AppendText, versions))); err != nil {
+				return 0, err
+			}
+		}
+		if _, err := store.Affected(ctx, p.conn, p.tables.Fill("prune/schedules_deleted", "{ids}", literal.List(literal.AppendText, ids)), cutoff); err != nil {
+			return 0, err
+		}
+	}
+	return len(all), nil
 }
 
 // pruneKnown forgets job_execs that no worker has any more.

@@ -54,10 +54,10 @@ func TestEachChangeOfAScheduleLeavesItsEntry(t *testing.T) {
 		r.Must(err)
 		_, err = r.schedules.Create(ctx, app(), one) // there already: no change
 		r.Must(err)
-		r.Must(r.schedules.Pause(ctx, app(), "a"))
-		r.Must(r.schedules.Pause(ctx, app(), "a"))
-		r.Must(r.schedules.Resume(ctx, app(), "a"))
-		r.Must(r.schedules.Resume(ctx, app(), "a"))
+		r.Did(r.schedules.Pause(ctx, app(), "a"))
+		r.Did(r.schedules.Pause(ctx, app(), "a"))
+		r.Did(r.schedules.Resume(ctx, app(), "a"))
+		r.Did(r.schedules.Resume(ctx, app(), "a"))
 		run, err := r.schedules.RunNow(ctx, app(), "a")
 		r.Must(err)
 		one.Zone, one.Owner = "Europe/Berlin", rig.Order("7")
@@ -158,7 +158,7 @@ func TestTheProcedureThatDeletesLeavesEntries(t *testing.T) {
 				t.Errorf("rolled back: %d, %q", n, r.entries("a"))
 			}
 		}
-		r.Must(r.schedules.Pause(as(t, "Ada"), r.app("10:02"), "a"))
+		r.Did(r.schedules.Pause(as(t, "Ada"), r.app("10:02"), "a"))
 		var n int
 		r.Must(r.AppAs("app-sql", rig.At("10:05")).QueryRow("CALL p_delete_schedules('order', '7')").Scan(&n))
 		for _, id := range []string{"a", "O'Brien \"🚢\" \\"} {

@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/schedule/internal/kept"
 	"prescient/prescient/schedule/internal/occurrences"
 )
 
@@ -149,10 +150,13 @@ func (s *Schedules) delete(ctx context.Context, db prescient.DB, some []Stored) 
 	if err != nil {
 		return err
 	}
+	if err := s.keepVersions(ctx, db, ids); err != nil {
+		return err
+	}
 	if err := s.tables.Exec(ctx, db, "deleting schedules", "schedule/delete", "{ids}", idList(ids)); err != nil {
 		return err
 	}
-	if err := s.forgetRefused(ctx, db, refusedAmong(some...)); err != nil {
+	if err := kept.Accept(ctx, s.tables, db, refusedAmong(some...)); err != nil {
 		return err
 	}
 	if err := s.noteDeleted(ctx, db, some, met); err != nil {
@@ -172,15 +176,21 @@ func notBegun(now time.Time) func(prescient.FutureJob) bool {
 
 // Pause stops a schedule until Resume. What was due before fires all the same: a run that was due is called, with its retries, also where
 // its slot has not begun; events that were due are put into the outbox at once, and what a timer that is late has to catch up with, CatchUp
-// says. The run of the next occurrence ends as superseded. One that is paused already stays so. The error wraps ErrNotFound.
-func (s *Schedules) Pause(ctx context.Context, db prescient.DB, id string) error {
-	return s.own.InTx(ctx, db, func(db prescient.DB) error {
+// says. The run of the next occurrence ends as superseded. One that is paused already stays so, and Pause says false. The error wraps ErrNotFound.
+func (s *Schedules) Pause(ctx context.Context, db prescient.DB, id string) (changed bool, err error) {
+	return s.switchOne(ctx, db, id, false, s.pauseLocked)
+}
+
+// switchOne locks a schedule, and switches it where it is not so already; it says whether it was not.
+func (s *Schedules) switchOne(ctx context.Context, db prescient.DB, id string, enabled bool, do func(ctx context.Context, db prescient.DB, old Stored) error) (changed bool, err error) {
+	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
 		old, err := s.lock(ctx, db, id)
-		if err != nil || !old.Enabled {
+		if changed = err == nil && old.Enabled != enabled; !changed {
 			return err
 		}
-		return s.pauseLocked(ctx, db, old)
+		return do(ctx, db, old)
 	})
+	return changed && err == nil, err
 }
 
 // pauseLocked pauses a schedule that is locked and enabled.
@@ -211,13 +221,9 @@ func (s *Schedules) pauseLocked(ctx context.Context, db prescient.DB, old Stored
 }
 
 // Resume lets a schedule fire again, from now on: what was due while it was paused is not missed. Where the clock was put back since,
-// by a day at most, it fires from the time of the pause on, until which it has fired. One that is enabled stays as it is. The error wraps ErrNotFound, or prescient.ErrInvalid where it has no more occurrences, or its crontabs are no good.
-func (s *Schedules) Resume(ctx context.Context, db prescient.DB, id string) error {
-	return s.own.InTx(ctx, db, func(db prescient.DB) error {
-		old, err := s.lock(ctx, db, id)
-		if err != nil || old.Enabled {
-			return err
-		}
+// by a day at most, it fires from the time of the pause on, until which it has fired. One that is enabled stays as it is, and Resume says false. The error wraps ErrNotFound, or prescient.ErrInvalid where it has no more occurrences, or its crontabs are no good.
+func (s *Schedules) Resume(ctx context.Context, db prescient.DB, id string) (changed bool, err error) {
+	return s.switchOne(ctx, db, id, true, func(ctx context.Context, db prescient.DB, old Stored) error {
 		now, err := s.own.Now(ctx, db)
 		if err != nil {
 			return err
@@ -232,7 +238,7 @@ func (s *Schedules) Resume(ctx context.Context, db prescient.DB, id string) erro
 		if err := s.switched(ctx, db, []string{id}, true, "NULL", "NULL", time.Time{}); err != nil {
 			return err
 		}
-		if err := s.forgetRefused(ctx, db, refusedAmong(old)); err != nil {
+		if err := kept.Accept(ctx, s.tables, db, refusedAmong(old)); err != nil {
 			return err
 		}
 		return s.recordSwitched(ctx, db, old, audit.Resume)

@@ -127,7 +127,7 @@ func TestAChangeMeetsTheTimersCall(t *testing.T) {
 				return err
 			},
 			"delete": func(id string) error { _, err := r.schedules.Delete(t.Context(), app, id); return err },
-			"pause":  func(id string) error { return r.schedules.Pause(t.Context(), app, id) },
+			"pause":  func(id string) error { _, err := r.schedules.Pause(t.Context(), app, id); return err },
 		}
 		for _, name := range slices.Sorted(maps.Keys(changes)) {
 			r.create("10:00", schedule.Schedule{ID: name, Crontabs: []string{"0 * * * *"}, JobExec: "digest", Payload: []byte("old")})
@@ -209,8 +209,8 @@ func TestAPausedScheduleFiresNothingAndMissesNothing(t *testing.T) {
 		r.err = errNotYet
 		r.run("10:15")
 		r.wantCalled(idsOf("a", "10:15")...)
-		r.Must(r.schedules.Pause(t.Context(), r.app("10:16"), "a"))
-		r.Must(r.schedules.Pause(t.Context(), r.app("10:16"), "a"))
+		r.Did(r.schedules.Pause(t.Context(), r.app("10:16"), "a"))
+		r.Did(r.schedules.Pause(t.Context(), r.app("10:16"), "a"))
 		// What has begun goes on with its retries.
 		r.wantTimer("a", "")
 		r.wantWaiting("a", map[string]string{unix("10:15"): "10:30"})
@@ -219,8 +219,8 @@ func TestAPausedScheduleFiresNothingAndMissesNothing(t *testing.T) {
 		r.wantCalled(idsOf("a", "10:15")...)
 		r.update("10:40", schedule.Schedule{ID: "a", Crontabs: []string{"*/15 * * * *"}, JobExec: "digest", Payload: []byte("x")})
 		r.wantTimer("a", "")
-		r.Must(r.schedules.Resume(t.Context(), r.app("11:01"), "a"))
-		r.Must(r.schedules.Resume(t.Context(), r.app("11:01"), "a"))
+		r.Did(r.schedules.Resume(t.Context(), r.app("11:01"), "a"))
+		r.Did(r.schedules.Resume(t.Context(), r.app("11:01"), "a"))
 		r.wantTimer("a", "11:15")
 		r.run("11:15")
 		r.wantCalled(idsOf("a", "11:15")...)

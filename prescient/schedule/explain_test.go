@@ -30,7 +30,10 @@ func TestNoStatementOfSchedulesScansATable(t *testing.T) {
 		r.Exec("UPDATE p_schedule SET is_long = 1, job_exec = 'x', topic = ''")
 		r.Exec("INSERT INTO p_schedule_refused SELECT id FROM p_schedule")
 		r.Exec("INSERT INTO p_schedule_deleted SELECT id, '2026-11-20 12:00:00' FROM p_schedule")
-		r.Exec("ANALYZE TABLE p_schedule, p_schedule_refused, p_schedule_deleted, p_future_job")
+		for part := range slices.Chunk(many, 1000) {
+			r.Must(s.keepVersions(t.Context(), r.App, idsOf(part, func(one Schedule) string { return one.ID })))
+		}
+		r.Exec("ANALYZE TABLE p_schedule, p_schedule_refused, p_schedule_deleted, p_schedule_version, p_future_job")
 		conn, err := r.Pool(time.Time{}).Conn(t.Context())
 		r.Must(err)
 		defer conn.Close()
@@ -73,6 +76,18 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 		}
 		add(fmt.Sprintf("schedule/event_copied %d", n), s.tables.Fill("schedule/event_copied", "{rows}", copiedRows(events)), map[string]string{"one": byID})
 	}
+	version := map[string]string{"p_schedule_version": byID}
+	exact := map[string]string{"p_schedule_version": "PRIMARY 526"}
+	for _, n := range []int{1, 2, idsPerStatement} {
+		ids := idList(idsOf(many[:n], func(one Schedule) string { return one.ID }))
+		add(fmt.Sprintf("schedule/version_keep %d", n), s.tables.Fill("schedule/version_keep", "{ids}", ids), reached)
+		add(fmt.Sprintf("schedule/version_many %d", n), s.tables.Fill("schedule/version_many", "{ids}", ids, "{most}", "50"), map[string]string{"one": byID, "version": byID})
+	}
+	add("schedule/version_oldest", s.tables.Fill("schedule/version_oldest", "{id}", "'s00001'", "{limit}", "10"), version)
+	add("schedule/version_list", s.tables.Fill("schedule/version_list", "{payload}", string(toCompare), "{id}", "'s00001'", "{limit}", "10"), version)
+	add("schedule/version_find", s.tables.Fill("schedule/version_find", "{payload}", string(withPayload), "{id}", "'s00001'", "{created}", "'2026-11-20 10:00:00.000000'", "{version}", "1"), exact)
+	add("schedule/version_forget", s.tables.Fill("schedule/version_forget", "{id}", "'s00001'", "{versions}",
+		"created_at = '2026-11-20 10:00:00.000000' AND version = 1 OR created_at = '2026-11-20 10:00:00.000000' AND version = 2"), exact)
 	add("schedule/by_hand", s.tables.Fill("schedule/by_hand", "{second}", "'2026-11-20 10:00:00'", "{id}", "'s00001'"), reached)
 	add("schedule/replace", s.tables.Fill("schedule/replace", "{rows}", string(appendRow(nil, many[0].withDefaults(), true, rig.At("10:00"), occurrences.Ahead{Int64: 3600, Valid: true}))), nil)
 	add("schedule/of_owner", s.tables.Fill("schedule/of_owner", "{payload}", string(toCompare), "{name}", "'order'", "{key}", "'7'"), map[string]string{"p_schedule": byOwner})

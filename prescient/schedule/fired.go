@@ -14,6 +14,7 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/schedule/internal/kept"
 )
 
 // contest locks the schedules whose rows the call for timers is to write to, and leaves out those that somebody else has locked: their timers
@@ -75,7 +76,7 @@ func (f *firing) write(ctx context.Context, tx *sqlx.Tx, alone bool) error {
 			return err
 		}
 	}
-	if err := f.noteRefused(ctx, tx, slices.Sorted(maps.Keys(f.reasons))); err != nil {
+	if err := kept.Refuse(ctx, f.tables, tx, slices.Sorted(maps.Keys(f.reasons))); err != nil {
 		return err
 	}
 	return f.record(ctx, tx)

@@ -141,8 +141,8 @@ var holds = map[string]func(r *liveRig, tx *sql.Tx, s schedule.Schedule){
 		r.Must(err)
 	},
 	"pause": func(r *liveRig, tx *sql.Tx, s schedule.Schedule) {
-		r.Must(r.schedules.Pause(r.T.Context(), tx, s.ID))
-		r.Must(r.schedules.Resume(r.T.Context(), tx, s.ID))
+		r.Did(r.schedules.Pause(r.T.Context(), tx, s.ID))
+		r.Did(r.schedules.Resume(r.T.Context(), tx, s.ID))
 	},
 	"delete": func(r *liveRig, tx *sql.Tx, s schedule.Schedule) {
 		_, err := r.schedules.Delete(r.T.Context(), tx, s.ID)

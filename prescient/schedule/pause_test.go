@@ -2,9 +2,12 @@ package schedule_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,7 +47,7 @@ func TestWhatWasDueBeforeAPauseFires(t *testing.T) {
 				tc.one.Crontabs = []string{"0 * * * *"}
 			}
 			r.create("10:00", tc.one)
-			r.Must(r.schedules.Pause(t.Context(), r.app(tc.pause), id))
+			r.Did(r.schedules.Pause(t.Context(), r.app(tc.pause), id))
 			r.wantTimer(id, "")
 			events := slices.DeleteFunc(r.events(), func(event string) bool { return !strings.HasPrefix(event, id+"-") })
 			if want := idsOf(id, tc.events...); !slices.Equal(events, want) {
@@ -58,7 +61,7 @@ func TestWhatWasDueBeforeAPauseFires(t *testing.T) {
 				t.Errorf("%s: %+v", id, stored)
 			}
 			// None of it a second time.
-			r.Must(r.schedules.Resume(t.Context(), r.app(tc.pause), id))
+			r.Did(r.schedules.Resume(t.Context(), r.app(tc.pause), id))
 			if timer := r.timer(id); !timer.DueAt.After(rig.At(tc.pause)) {
 				t.Errorf("%s: %+v", id, timer)
 			}
@@ -78,7 +81,7 @@ func TestAPauseEndsACatchUp(t *testing.T) {
 		if n := len(r.events()); n == 0 || n > 3 {
 			t.Fatalf("%d events", n)
 		}
-		r.Must(r.schedules.Pause(t.Context(), r.app("12:11"), "a"))
+		r.Did(r.schedules.Pause(t.Context(), r.app("12:11"), "a"))
 		if want := idsOf("a", slots("10:15", "12:00")...); !slices.Equal(r.events(), want) {
 			t.Errorf("%q; want %q", r.events(), want)
 		}
@@ -172,7 +175,7 @@ func TestAChangeOnAPoolIsBegunAgain(t *testing.T) {
 			}
 			return err
 		})
-		r.Must(r.schedules.Pause(t.Context(), pool.DB, "a"))
+		r.Did(r.schedules.Pause(t.Context(), pool.DB, "a"))
 		r.wantTimer("a", "")
 	})
 }
@@ -187,23 +190,58 @@ func TestResumeRepeatsNothingAfterTheClockWasPutBack(t *testing.T) {
 		}
 		r.run("11:00")
 		r.run("12:00")
-		pause := func(clock, id string) { r.Must(r.schedules.Pause(t.Context(), r.app(clock), id)) }
+		pause := func(clock, id string) { r.Did(r.schedules.Pause(t.Context(), r.app(clock), id)) }
 		pause("12:30", "after")
 		pause("10:45", "before") // its timer waits for 13:00
 		pause("12:30", "changed")
 		hourly.ID, hourly.Crontabs = "changed", []string{"0,30 * * * *"}
 		r.update("10:50", hourly)
 		for id, want := range map[string]string{"after": "13:00", "before": "13:00", "changed": "13:00"} {
-			r.Must(r.schedules.Resume(t.Context(), r.app("10:55"), id))
+			r.Did(r.schedules.Resume(t.Context(), r.app("10:55"), id))
 			r.wantTimer(id, want)
 		}
 		// A clock that was wrong by more than a day does not keep it silent for as long.
-		r.Must(r.schedules.Pause(t.Context(), r.AppAt(rig.At("12:30").AddDate(10, 0, 0)), "far"))
-		r.Must(r.schedules.Resume(t.Context(), r.app("12:40"), "far"))
+		r.Did(r.schedules.Pause(t.Context(), r.AppAt(rig.At("12:30").AddDate(10, 0, 0)), "far"))
+		r.Did(r.schedules.Resume(t.Context(), r.app("12:40"), "far"))
 		r.wantTimer("far", "13:00")
 		// By a clock that is right, from now on.
 		pause("13:05", "after")
-		r.Must(r.schedules.Resume(t.Context(), r.app("14:30"), "after"))
+		r.Did(r.schedules.Resume(t.Context(), r.app("14:30"), "after"))
 		r.wantTimer("after", "15:00")
+	})
+}
+
+// Of many who pause a schedule at once one changes it, and is told so.
+func TestWhoPausesFirstIsToldThatItWasChanged(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.create("10:00", schedule.Schedule{ID: "a", Crontabs: []string{"0 * * * *"}, JobExec: "digest"})
+		for what, do := range map[string]func(ctx context.Context, db prescient.DB, id string) (bool, error){"1 pause": r.schedules.Pause, "2 resume": r.schedules.Resume} {
+			if what == "2 resume" {
+				r.Did(r.schedules.Pause(t.Context(), r.app("10:00"), "a")) // in whatever order the map has them
+			} else {
+				r.Did(r.schedules.Resume(t.Context(), r.app("10:00"), "a"))
+			}
+			var changed atomic.Int64
+			var all sync.WaitGroup
+			app := r.app("10:01")
+			for range 8 {
+				all.Go(func() {
+					did, err := do(t.Context(), app, "a")
+					if err != nil {
+						t.Errorf("%s: %v", what, err)
+					}
+					if did {
+						changed.Add(1)
+					}
+				})
+			}
+			all.Wait()
+			if n := changed.Load(); n != 1 {
+				t.Errorf("%s: %d say that they changed it", what, n)
+			}
+		}
+		if did, err := r.schedules.Pause(t.Context(), r.app("10:02"), "none"); did || !errors.Is(err, schedule.ErrNotFound) {
+			t.Errorf("%t, %v", did, err)
+		}
 	})
 }

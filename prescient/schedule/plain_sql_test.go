@@ -52,7 +52,7 @@ func TestWhatPlainSQLWritesOfASchedulesRowStopsNobody(t *testing.T) {
 			if _, err := r.schedules.Get(ctx, r.app("12:16"), id); err != nil {
 				t.Errorf("get %s: %v", id, err)
 			}
-			if err := r.schedules.Pause(ctx, r.app("12:16"), id); err != nil {
+			if _, err := r.schedules.Pause(ctx, r.app("12:16"), id); err != nil {
 				t.Errorf("pause %s: %v", id, err)
 			}
 			if _, err := r.schedules.Update(ctx, r.app("12:16"), schedule.Schedule{ID: id, Crontabs: []string{"*/30 * * * *"}, JobExec: "digest"}); err != nil {

@@ -8,6 +8,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/audit"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/schedule/internal/kept"
 	"prescient/prescient/schedule/internal/occurrences"
 )
 
@@ -61,6 +62,9 @@ func (s *Schedules) replace(ctx context.Context, db prescient.DB, some ...replac
 	if err := s.own.Insert(ctx, db, jobs, now); err != nil {
 		return fmt.Errorf("inserting timers: %w", err)
 	}
+	if err := s.keepVersions(ctx, db, ids); err != nil {
+		return err
+	}
 	if err := s.replaceRows(ctx, db, some, now); err != nil {
 		return err
 	}
@@ -68,7 +72,7 @@ func (s *Schedules) replace(ctx context.Context, db prescient.DB, some ...replac
 	for _, r := range some {
 		refused = append(refused, refusedAmong(r.old)...)
 	}
-	if err := s.forgetRefused(ctx, db, refused); err != nil {
+	if err := kept.Accept(ctx, s.tables, db, refused); err != nil {
 		return err
 	}
 	return s.recordReplaced(ctx, db, some)

@@ -184,7 +184,8 @@ func TestWhatIsOverIsDisabled(t *testing.T) {
 		if r.Must(err); stored.Enabled || !stored.DisabledAt.IsZero() {
 			t.Errorf("%+v", stored)
 		}
-		rig.WantErr(t, "resume", r.schedules.Resume(t.Context(), r.app("10:31"), "once"), prescient.ErrInvalid)
+		_, err = r.schedules.Resume(t.Context(), r.app("10:31"), "once")
+		rig.WantErr(t, "resume", err, prescient.ErrInvalid)
 		_, err = r.schedules.Create(t.Context(), r.app("10:31"), schedule.Schedule{ID: "late", Crontabs: []string{"@at " + rig.At("10:30").Format(time.RFC3339)}, JobExec: "digest"})
 		rig.WantErr(t, "what is over", err, prescient.ErrInvalid)
 	})

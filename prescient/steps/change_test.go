@@ -236,8 +236,8 @@ func TestTheScheduleOfAJobIsChangedWithTheJobAlone(t *testing.T) {
 				return err
 			},
 			"delete": func() error { _, err := schedules.Delete(ctx, r.app(), of.ID); return err },
-			"pause":  func() error { return schedules.Pause(ctx, r.app(), of.ID) },
-			"resume": func() error { return schedules.Resume(ctx, r.app(), of.ID) },
+			"pause":  func() error { _, err := schedules.Pause(ctx, r.app(), of.ID); return err },
+			"resume": func() error { _, err := schedules.Resume(ctx, r.app(), of.ID); return err },
 		} {
 			if err := do(); !errors.Is(err, schedule.ErrOfJob) {
 				t.Errorf("%s: %v", name, err)
@@ -252,7 +252,7 @@ func TestTheScheduleOfAJobIsChangedWithTheJobAlone(t *testing.T) {
 		if n := r.Count("SELECT COUNT(*) FROM p_job_definition WHERE name = 'other'") + r.Count("SELECT COUNT(*) FROM p_job_version WHERE job = 'other'"); n != 0 {
 			t.Error("something of a job that was refused is there")
 		}
-		if err := r.jobs.Pause(ctx, r.app(), "other"); !errors.Is(err, steps.ErrNotFound) {
+		if _, err := r.jobs.Pause(ctx, r.app(), "other"); !errors.Is(err, steps.ErrNotFound) {
 			t.Error(err)
 		}
 		if n, err := r.jobs.Delete(ctx, r.app(), "other"); n != 0 || err != nil {
@@ -272,7 +272,7 @@ func TestTheScheduleOfAJobIsChangedWithTheJobAlone(t *testing.T) {
 func TestAJobIsPausedResumedAndRunByHand(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.create(job(func(j *steps.Job) { j.Steps = j.Steps[:1] }))
-		r.Must(r.jobs.Pause(t.Context(), r.app(), "nightly"))
+		r.Did(r.jobs.Pause(t.Context(), r.app(), "nightly"))
 		a := r.agent("a")
 		a.slot("12:00:00")
 		if log := r.log(""); len(log) != 0 {
@@ -287,11 +287,13 @@ func TestAJobIsPausedResumedAndRunByHand(t *testing.T) {
 		r.answers("first", prescient.Answer{})
 		r.wantLog("12:00 v1 a done", "  1 first 1 a done")
 		r.at("12:01:30")
-		r.Must(r.jobs.Resume(t.Context(), r.app(), "nightly"))
+		r.Did(r.jobs.Resume(t.Context(), r.app(), "nightly"))
 		a.slot("12:02:00")
 		r.answers("first", prescient.Answer{})
 		r.wantLog("12:02 v1 a done", "  1 first 1 a done", "12:00 v1 a done", "  1 first 1 a done")
-		for _, err := range []error{r.jobs.Pause(t.Context(), r.app(), "none"), r.jobs.Resume(t.Context(), r.app(), "none")} {
+		_, noPause := r.jobs.Pause(t.Context(), r.app(), "none")
+		_, noResume := r.jobs.Resume(t.Context(), r.app(), "none")
+		for _, err := range []error{noPause, noResume} {
 			if !errors.Is(err, steps.ErrNotFound) {
 				t.Error(err)
 			}

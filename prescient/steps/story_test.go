@@ -133,14 +133,14 @@ func TestTheStoryOfAJobService(t *testing.T) {
 
 		// Paused it does not run; resumed it does, and what was due meanwhile is not missed.
 		r.at("12:03:00")
-		r.Must(r.jobs.Pause(r.by("bob", "the warehouse is down"), r.app(), "nightly"))
+		r.Did(r.jobs.Pause(r.by("bob", "the warehouse is down"), r.app(), "nightly"))
 		r.at("12:03:30")
 		_, err = r.jobs.Delete(r.by("ada", "nobody reads it"), r.app(), "hourly")
 		r.Must(err)
 		timer.slot("12:05:00")
 		r.wantLogOf("nightly", next...)
 		r.at("12:06:00")
-		r.Must(r.jobs.Resume(r.by("bob", "it is up"), r.app(), "nightly"))
+		r.Did(r.jobs.Resume(r.by("bob", "it is up"), r.app(), "nightly"))
 		r.wantLogOf("nightly", append(play("12:07:00", "12:07 v3"), next...)...)
 
 		want := []string{

@@ -25,6 +25,7 @@ GRANT SELECT ON {database}.{history_not_yet} TO {account};
 GRANT SELECT ON {database}.{history_lateness} TO {account};
 GRANT SELECT ON {database}.{history_checks_daily} TO {account};
 GRANT SELECT ON {database}.{schedule} TO {account};
+GRANT SELECT ON {database}.{schedule_version} TO {account};
 GRANT SELECT ON {database}.{long_run} TO {account};
 GRANT SELECT ON {database}.{agent} TO {account};
 GRANT SELECT ON {database}.{schedule_refused} TO {account};

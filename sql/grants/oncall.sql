@@ -35,6 +35,7 @@ GRANT SELECT, INSERT, UPDATE ON {database}.{job_run_log} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{step_run_log} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{queue_position} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{schedule_deleted} TO {account};
+GRANT SELECT, INSERT, DELETE ON {database}.{schedule_version} TO {account};
 GRANT INSERT ON {database}.{event_published} TO {account};
 GRANT INSERT (consumer, id, seen_at) ON {database}.{event_seen} TO {account};
 GRANT SELECT, INSERT (deed, filter, due_at, cutoff, person, reason, host, matched, is_exact, token, token_until), UPDATE (started_at, stopped_at, ended_at, pass, reached, done, left_out, refused, error) ON {database}.{bulk_run} TO {account};

@@ -18,6 +18,7 @@ GRANT SELECT ON {database}.{forecast_fit} TO {account};
 GRANT SELECT ON {database}.{forecast_made} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{job_pause} TO {account};
 GRANT SELECT ON {database}.{schedule} TO {account};
+GRANT SELECT ON {database}.{schedule_version} TO {account};
 GRANT SELECT ON {database}.{long_run} TO {account};
 GRANT SELECT, UPDATE (wanted, wanted_by, wanted_at) ON {database}.{agent} TO {account};
 GRANT SELECT ON {database}.{schedule_refused} TO {account};

@@ -18,6 +18,7 @@ GRANT SELECT ON {database}.{job_pause} TO {account};
 GRANT SELECT (id, crontabs, zone, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, version, enabled, disabled_at, disabled_reason, passed_over, caught_up, by_hand_at, created_at, updated_at, is_long, overlap, tolerance, quota, last_started_at, pool, heartbeat, utc_offset) ON {database}.{schedule} TO {account};
 GRANT SELECT ON {database}.{schedule_refused} TO {account};
 GRANT SELECT ON {database}.{schedule_deleted} TO {account};
+GRANT SELECT (schedule, created_at, version, ended_at, crontabs, zone, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, is_long, overlap, tolerance, quota, pool, heartbeat) ON {database}.{schedule_version} TO {account};
 GRANT SELECT (job_key, schedule_id, occurrence, agent, token, allocated_until, slot, due_at, inserted_at, check_count, started_at, called_at, takeovers, ended_at, outcome, pool) ON {database}.{long_run} TO {account};
 GRANT SELECT ON {database}.{agent} TO {account};
 GRANT SELECT (shard, seq, id, topic, event_key, generated_at, inserted_at) ON {database}.{event_outbox} TO {account};

@@ -21,6 +21,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{long_run} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{agent} TO {account};
 GRANT SELECT, INSERT, DELETE ON {database}.{schedule_refused} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{schedule_deleted} TO {account};
+GRANT SELECT, INSERT, DELETE ON {database}.{schedule_version} TO {account};
 GRANT SELECT, DELETE, INSERT (shard, id, topic, event_key, generated_at, payload, inserted_at) ON {database}.{event_outbox} TO {account};
 GRANT SELECT, UPDATE ON {database}.{event_shard} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{event_forwarder} TO {account};

@@ -1,4 +1,4 @@
 -- Forget until when schedules that were deleted have fired.
--- Index: fired_until of schedule_deleted, a range. Locks: the rows.
--- 1: before, 2: limit
-DELETE FROM {prefix}schedule_deleted WHERE fired_until < ? ORDER BY fired_until LIMIT ?
+-- Index: PRIMARY of schedule_deleted, one entry each. Locks: the rows.
+-- {ids}: a list, 1: before
+DELETE FROM {prefix}schedule_deleted WHERE (id IN ({ids}) OR 1 = 0) AND fired_until < ?

@@ -27,9 +27,8 @@ type Kind struct {
 
 // Definitions are schedules, or jobs.
 type Definitions interface {
-	Enabled(ctx context.Context, db prescient.DB, name string) (bool, error)
-	Pause(ctx context.Context, db prescient.DB, name string) error
-	Resume(ctx context.Context, db prescient.DB, name string) error
+	Pause(ctx context.Context, db prescient.DB, name string) (changed bool, err error)
+	Resume(ctx context.Context, db prescient.DB, name string) (changed bool, err error)
 	RunNow(ctx context.Context, db prescient.DB, name string) (run string, err error)
 }
 
@@ -81,26 +80,22 @@ func (k Kind) Each(cmd *cobra.Command, names []string, do func(s *program.Sessio
 
 // Pause makes a command pause what it is given: all, or none.
 func (k Kind) Pause(cmd *cobra.Command) *cobra.Command {
-	return k.switches(cmd, false, "paused", Definitions.Pause)
+	return k.switches(cmd, "paused", Definitions.Pause)
 }
 
 // Resume makes a command resume what it is given: all, or none.
 func (k Kind) Resume(cmd *cobra.Command) *cobra.Command {
-	return k.switches(cmd, true, "resumed", Definitions.Resume)
+	return k.switches(cmd, "resumed", Definitions.Resume)
 }
 
-func (k Kind) switches(cmd *cobra.Command, enabled bool, done string, do func(Definitions, context.Context, prescient.DB, string) error) *cobra.Command {
+func (k Kind) switches(cmd *cobra.Command, done string, do func(Definitions, context.Context, prescient.DB, string) (bool, error)) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		return k.Each(cmd, names, func(s *program.Session, tx *sql.Tx, name string) (string, error) {
-			all, did := k.Of(s), done
-			is, err := all.Enabled(cmd.Context(), tx, name)
-			if err != nil {
-				return "", err
+			changed, err := do(k.Of(s), cmd.Context(), tx, name)
+			if !changed {
+				return kept, err
 			}
-			if is == enabled {
-				did = kept
-			}
-			return did, do(all, cmd.Context(), tx, name)
+			return done, err
 		})
 	}
 	return cmd

@@ -199,6 +199,20 @@ const (
 	ScheduleUpdateOverlapQueue  ScheduleUpdateOverlap = "queue"
 )
 
+// Defines values for ScheduleVersionCatchUp.
+const (
+	ScheduleVersionCatchUpAll  ScheduleVersionCatchUp = "all"
+	ScheduleVersionCatchUpOnce ScheduleVersionCatchUp = "once"
+	ScheduleVersionCatchUpSkip ScheduleVersionCatchUp = "skip"
+)
+
+// Defines values for ScheduleVersionOverlap.
+const (
+	ScheduleVersionOverlapAllow  ScheduleVersionOverlap = "allow"
+	ScheduleVersionOverlapForbid ScheduleVersionOverlap = "forbid"
+	ScheduleVersionOverlapQueue  ScheduleVersionOverlap = "queue"
+)
+
 // Defines values for SharedStepOnFailure.
 const (
 	SharedStepOnFailureContinue SharedStepOnFailure = "continue"
@@ -1025,6 +1039,18 @@ type JobDefinitionCatchUp string
 // JobDefinitionOverlap What becomes of an occurrence of a long run that comes while the one before it is under way; forbid by default.
 type JobDefinitionOverlap string
 
+// JobGoingBack defines model for JobGoingBack.
+type JobGoingBack struct {
+	// Name The name of the job.
+	Name string `json:"name"`
+
+	// Seen Refuse it where the job has another version than this by now.
+	Seen Uint64 `json:"seen,omitempty,omitzero"`
+
+	// Version Which.
+	Version Uint64 `json:"version"`
+}
+
 // JobNamed defines model for JobNamed.
 type JobNamed struct {
 	// Name The name of the job.
@@ -1332,8 +1358,8 @@ type NewUser struct {
 // NewUserRole What the user may do.
 type NewUserRole string
 
-// Occurrence defines model for Occurrence.
-type Occurrence struct {
+// OccurrenceDefinition defines model for OccurrenceDefinition.
+type OccurrenceDefinition struct {
 	At time.Time `json:"at"`
 
 	// Local The same as the clock shows it in the zone, with its offset.
@@ -1512,6 +1538,16 @@ type PageOfSchedule struct {
 	Rows    []Schedule `json:"rows"`
 }
 
+// PageOfScheduleVersion defines model for PageOfScheduleVersion.
+type PageOfScheduleVersion struct {
+	// Next The cursor of the next page; empty where this is the last.
+	Next string `json:"next"`
+
+	// Reached Rows were looked at as far as this time; go on with next.
+	Reached time.Time         `json:"reached,omitempty,omitzero"`
+	Rows    []ScheduleVersion `json:"rows"`
+}
+
 // PageOfSharedStep defines model for PageOfSharedStep.
 type PageOfSharedStep struct {
 	// Next The cursor of the next page; empty where this is the last.
@@ -1619,13 +1655,13 @@ type Pool struct {
 	Waiting int64  `json:"waiting"`
 }
 
-// Preview defines model for Preview.
-type Preview struct {
+// PreviewDefinition defines model for PreviewDefinition.
+type PreviewDefinition struct {
 	// ClocksChange When the clocks of the zone are changed next, after from.
 	ClocksChange time.Time `json:"clocks_change,omitempty,omitzero"`
 
 	// Times Fewer than were asked for where no more are to come.
-	Times []Occurrence `json:"times"`
+	Times []OccurrenceDefinition `json:"times"`
 
 	// TooFine Why a schedule with these is refused unless it may coalesce: two occurrences are in one slot.
 	TooFine string `json:"too_fine,omitempty,omitzero"`
@@ -1843,6 +1879,21 @@ type ScheduleDefinitionCatchUp string
 // ScheduleDefinitionOverlap What becomes of an occurrence of a long run that comes while the one before it is under way; forbid by default.
 type ScheduleDefinitionOverlap string
 
+// ScheduleGoingBack defines model for ScheduleGoingBack.
+type ScheduleGoingBack struct {
+	// ID The id of the schedule.
+	ID string `json:"id"`
+
+	// Of The created_at of the schedule, where one of its id that was deleted is meant.
+	Of time.Time `json:"of,omitempty,omitzero"`
+
+	// Seen Refuse it where the schedule has another version than this by now.
+	Seen Uint64 `json:"seen,omitempty,omitzero"`
+
+	// Version Which.
+	Version Uint64 `json:"version"`
+}
+
 // ScheduleRuns defines model for ScheduleRuns.
 type ScheduleRuns struct {
 	Ended PageOfEnded `json:"ended"`
@@ -1924,6 +1975,88 @@ type ScheduleUpdateCatchUp string
 
 // ScheduleUpdateOverlap What becomes of an occurrence of a long run that comes while the one before it is under way; forbid by default.
 type ScheduleUpdateOverlap string
+
+// ScheduleVersion defines model for ScheduleVersion.
+type ScheduleVersion struct {
+	// CatchUp What becomes of occurrences that were missed; once by default.
+	CatchUp ScheduleVersionCatchUp `json:"catch_up,omitempty,omitzero"`
+
+	// CatchUpWithinMS What is later is missed, in whole seconds; by default a minute or two slots, whichever is longer.
+	CatchUpWithinMS int64 `json:"catch_up_within_ms,omitempty,omitzero"`
+
+	// CreatedAt When the schedule was created: one of its id that was deleted had versions of its own.
+	CreatedAt time.Time `json:"created_at"`
+
+	// Crontabs It fires whenever one of them does.
+	Crontabs []string `json:"crontabs"`
+
+	// EndedAt When another took its place, or the schedule was deleted; it is so now where there is none.
+	EndedAt time.Time `json:"ended_at,omitempty,omitzero"`
+
+	// ExpiresAfterMS How long after its time an occurrence is of use, in whole seconds; 0 for ever.
+	ExpiresAfterMS int64 `json:"expires_after_ms,omitempty,omitzero"`
+
+	// Heartbeat What is told of its runs: a name in the configuration of workers.
+	Heartbeat string `json:"heartbeat,omitempty,omitzero"`
+	ID        string `json:"id"`
+
+	// JitterMS Bounds a delay that it has of its own, in whole seconds.
+	JitterMS int64 `json:"jitter_ms,omitempty,omitzero"`
+
+	// JobExec The job_exec that it runs.
+	JobExec string `json:"job_exec,omitempty,omitzero"`
+
+	// Long Its runs are long ones; overlap, tolerance, quota and pool are for these.
+	Long bool `json:"long,omitempty,omitzero"`
+
+	// MayCoalesce Crontabs may be finer than the slots: occurrences of one slot are one.
+	MayCoalesce bool `json:"may_coalesce,omitempty,omitzero"`
+
+	// NoQuota Long runs may take as long as they do.
+	NoQuota bool `json:"no_quota,omitempty,omitzero"`
+
+	// Overlap What becomes of an occurrence of a long run that comes while the one before it is under way; forbid by default.
+	Overlap ScheduleVersionOverlap `json:"overlap,omitempty,omitzero"`
+
+	// Owner Whom it belongs to: name/key, as in customer/42.
+	Owner string `json:"owner,omitempty,omitzero"`
+
+	// Payload What a run or an event carries, byte for byte, where that is a text; for operators.
+	Payload string `json:"payload,omitempty,omitzero"`
+
+	// PayloadBase64 The same in base64, where it is no text.
+	PayloadBase64 string `json:"payload_base64,omitempty,omitzero"`
+
+	// PayloadBytes How long the payload is; for operators.
+	PayloadBytes int64 `json:"payload_bytes,omitempty,omitzero"`
+
+	// PayloadSha256 Of a payload that is longer than 4 kB, which a list leaves out; for operators.
+	PayloadSha256 string `json:"payload_sha256,omitempty,omitzero"`
+
+	// Pool Whose agents may have its long runs; that of the job_exec by default.
+	Pool string `json:"pool,omitempty,omitzero"`
+
+	// QuotaMS How long after its start a long run is ended, in whole seconds; by default half of the interval.
+	QuotaMS int64 `json:"quota_ms,omitempty,omitzero"`
+
+	// ToleranceMS By how much closer together than the occurrences two starts of long runs may be, in whole seconds; by default a tenth.
+	ToleranceMS int64 `json:"tolerance_ms,omitempty,omitzero"`
+
+	// Topic Where it sends an event for each occurrence.
+	Topic string `json:"topic,omitempty,omitzero"`
+
+	// Version The last that the schedule had with this definition: a pause and a resume make one, too.
+	Version Uint64 `json:"version"`
+
+	// Zone The zone of the crontabs, such as Europe/Berlin; UTC by default.
+	Zone string `json:"zone,omitempty,omitzero"`
+}
+
+// ScheduleVersionCatchUp What becomes of occurrences that were missed; once by default.
+type ScheduleVersionCatchUp string
+
+// ScheduleVersionOverlap What becomes of an occurrence of a long run that comes while the one before it is under way; forbid by default.
+type ScheduleVersionOverlap string
 
 // SchedulesChosen defines model for SchedulesChosen.
 type SchedulesChosen struct {
@@ -2612,6 +2745,22 @@ type SchedulesRunsParams struct {
 	Limit int64
 }
 
+// SchedulesVersionParams are what SchedulesVersion is asked.
+type SchedulesVersionParams struct {
+	// ID The id of the schedule.
+	ID string
+	// Version Which.
+	Version Uint64
+	// Of The created_at of the schedule, where one of its id that was deleted is meant.
+	Of time.Time
+}
+
+// SchedulesVersionsParams are what SchedulesVersions is asked.
+type SchedulesVersionsParams struct {
+	// ID The id of the schedule.
+	ID string
+}
+
 // SlotsLedgerParams are what SlotsLedger is asked.
 type SlotsLedgerParams struct {
 	// Slot Only this slot.
@@ -3013,6 +3162,13 @@ func (c *Client) Health(ctx context.Context, params HealthParams) (*Healthy, err
 	return call[Healthy](ctx, c, http.MethodGet, "/api/v1/health", q, nil, nil)
 }
 
+// JobsBack Make a version of a job its definition again; shared steps stay as they are. One that was deleted is created again.
+//
+// Role: operator.
+func (c *Client) JobsBack(ctx context.Context, body JobGoingBack, with ...With) (*Changed, error) {
+	return call[Changed](ctx, c, http.MethodPost, "/api/v1/jobs/back", nil, body, with)
+}
+
 // JobsCreate Add a job of steps, which runs from now on.
 //
 // Role: operator.
@@ -3141,6 +3297,13 @@ func (c *Client) RunsLong(ctx context.Context, params RunsLongParams) (*PageOfLo
 	return call[PageOfLongrunUnderWay](ctx, c, http.MethodGet, "/api/v1/runs/long", q, nil, nil)
 }
 
+// SchedulesBack Make a version of a schedule its definition again, also its payload. One that was deleted is created again.
+//
+// Role: operator.
+func (c *Client) SchedulesBack(ctx context.Context, body ScheduleGoingBack, with ...With) (*Changed, error) {
+	return call[Changed](ctx, c, http.MethodPost, "/api/v1/schedules/back", nil, body, with)
+}
+
 // SchedulesCreate Add a schedule, which fires from now on.
 //
 // Role: operator.
@@ -3188,7 +3351,7 @@ func (c *Client) SchedulesPause(ctx context.Context, body ScheduleAsked, with ..
 // SchedulesPreview Say when crontabs fire next.
 //
 // Role: viewer.
-func (c *Client) SchedulesPreview(ctx context.Context, params SchedulesPreviewParams) (*Preview, error) {
+func (c *Client) SchedulesPreview(ctx context.Context, params SchedulesPreviewParams) (*PreviewDefinition, error) {
 	q := make(query)
 	q.add("crontab", params.Crontab, true)
 	q.add("zone", params.Zone, false)
@@ -3197,7 +3360,7 @@ func (c *Client) SchedulesPreview(ctx context.Context, params SchedulesPreviewPa
 	q.add("made_at", params.MadeAt, false)
 	q.add("id", params.ID, false)
 	q.add("jitter_ms", params.JitterMS, false)
-	return call[Preview](ctx, c, http.MethodGet, "/api/v1/schedules/preview", q, nil, nil)
+	return call[PreviewDefinition](ctx, c, http.MethodGet, "/api/v1/schedules/preview", q, nil, nil)
 }
 
 // SchedulesResume Let a schedule fire again, from now on.
@@ -3230,6 +3393,26 @@ func (c *Client) SchedulesRuns(ctx context.Context, params SchedulesRunsParams) 
 // Role: operator.
 func (c *Client) SchedulesUpdate(ctx context.Context, body ScheduleUpdate, with ...With) (*Changed, error) {
 	return call[Changed](ctx, c, http.MethodPost, "/api/v1/schedules/update", nil, body, with)
+}
+
+// SchedulesVersion Get what a schedule was with a version; for operators with its payload.
+//
+// Role: viewer.
+func (c *Client) SchedulesVersion(ctx context.Context, params SchedulesVersionParams) (*ScheduleVersion, error) {
+	q := make(query)
+	q.add("id", params.ID, false)
+	q.add("version", params.Version, false)
+	q.add("of", params.Of, false)
+	return call[ScheduleVersion](ctx, c, http.MethodGet, "/api/v1/schedules/version", q, nil, nil)
+}
+
+// SchedulesVersions List the versions of a schedule, the latest first: what it is, and the last 50 that it was; also of one that was deleted.
+//
+// Role: viewer.
+func (c *Client) SchedulesVersions(ctx context.Context, params SchedulesVersionsParams) (*PageOfScheduleVersion, error) {
+	q := make(query)
+	q.add("id", params.ID, false)
+	return call[PageOfScheduleVersion](ctx, c, http.MethodGet, "/api/v1/schedules/versions", q, nil, nil)
 }
 
 // SlotsClock Tell the time of the database, the slot that has come last, and the next.

@@ -237,6 +237,7 @@ func TestAClientReadsEveryAnswer(t *testing.T) {
 		asked := map[string]any{
 			"ChecksGet": apiclient.ChecksGetParams{Entity: "order/1", JobExec: "ship"}, "ChecksLife": apiclient.ChecksLifeParams{Entity: "order/0"},
 			"SchedulesGet": apiclient.SchedulesGetParams{ID: "digest"}, "SchedulesRuns": apiclient.SchedulesRunsParams{ID: "digest"},
+			"SchedulesVersions": apiclient.SchedulesVersionsParams{ID: "digest"}, "SchedulesVersion": apiclient.SchedulesVersionParams{ID: "digest", Version: 1},
 			"SchedulesPreview": apiclient.SchedulesPreviewParams{Crontab: []string{"0,30 * * * *", "5 4 * * *"}, Count: 3},
 			"JobsGet":          apiclient.JobsGetParams{Name: "nightly"}, "JobsVersions": apiclient.JobsVersionsParams{Name: "nightly"}, "JobsRuns": apiclient.JobsRunsParams{Name: "nightly"},
 			"BulkGet": apiclient.BulkGetParams{Number: 1 << 60}, "StepsGet": apiclient.StepsGetParams{Name: "none"},

@@ -78,7 +78,7 @@ func TestAForgedEntryStopsNobodyAndIsNamed(t *testing.T) {
 					}
 				}
 				operator := r.As("operator", time.Time{})
-				quick("pause of a schedule", func() error { return s.Pause(t.Context(), app, "a") })
+				quick("pause of a schedule", func() error { _, err := s.Pause(t.Context(), app, "a"); return err })
 				quick("pause of x", func() error { return r.Client.Pause(t.Context(), operator, prescient.Paused{JobExec: "x"}) })
 				quick("pause of all", func() error {
 					return r.Client.Pause(t.Context(), operator, prescient.Paused{JobExec: prescient.AllExecs})
@@ -213,6 +213,6 @@ func TestAScheduleWithATimeThatIsNoneIsListed(t *testing.T) {
 		if err != nil || len(list) != 3 {
 			t.Errorf("%d schedules, %v", len(list), err)
 		}
-		r.Must(s.Pause(t.Context(), app, "c"))
+		r.Did(s.Pause(t.Context(), app, "c"))
 	})
 }

@@ -28,8 +28,8 @@ func TestADoctorFindsAnEntryOfTheAuditThatSomebodyDeleted(t *testing.T) {
 			ids = append(ids, fmt.Sprint("s", i))
 			_, err := s.Create(t.Context(), app, schedule.Schedule{ID: ids[i], Crontabs: []string{"0 * * * *"}, Topic: "t"})
 			r.Must(err)
-			r.Must(s.Pause(t.Context(), app, ids[i]))
-			r.Must(s.Resume(t.Context(), app, ids[i]))
+			r.Did(s.Pause(t.Context(), app, ids[i]))
+			r.Did(s.Resume(t.Context(), app, ids[i]))
 		}
 		_, err := s.Delete(t.Context(), app, "s7")
 		r.Must(err)
@@ -80,7 +80,7 @@ func TestADoctorComparesJobsAndStepsWithTheAudit(t *testing.T) {
 			r.Must(err)
 			_, _, err = jobs.PutStep(t.Context(), app, steps.Step{Name: name, JobExec: "b"}, 1) // which makes a version of both
 			r.Must(err)
-			r.Must(jobs.Pause(t.Context(), app, name))
+			r.Did(jobs.Pause(t.Context(), app, name))
 		}
 		for _, name := range []string{"x4", "x5"} {
 			_, err := jobs.Delete(t.Context(), app, name)

@@ -104,6 +104,7 @@ var layers = []layer{
 	{"prescient/event", append([]string{"prescient/audit", "prescient/client"}, vocabulary...)},
 	{"prescient/event/forward", append([]string{"prescient/event/broker"}, vocabulary...)},
 	{"prescient/schedule/internal/catchup", []string{"slots"}},
+	{"prescient/schedule/internal/kept", vocabulary},
 	{"prescient/schedule/internal/occurrences", []string{"slots", "prescient/schedule/timeline"}},
 	{"prescient/schedule", append([]string{"prescient/audit", "prescient/client", "prescient/event", "prescient/longrun", "prescient/schedule/internal/*", "prescient/schedule/timeline"}, vocabulary...)},
 	{"prescient/steps", append([]string{"prescient/audit", "prescient/client", "prescient/longrun", "prescient/output", "prescient/schedule"}, vocabulary...)},
@@ -111,8 +112,8 @@ var layers = []layer{
 	{"prescient/internal/token", nil},
 	{"prescient/internal/password", []string{"prescient"}},
 	{"prescient/bulk", append([]string{"prescient/audit", "prescient/client"}, vocabulary...)},
-	{"prescient/ops", append([]string{"prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/doctor", "prescient/event", "prescient/forecast", "prescient/gauges", "prescient/internal/password", "prescient/internal/token", "prescient/longrun", "prescient/ops/definition", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps"}, vocabulary...)},
-	{"prescient/ops/definition", []string{"prescient", "prescient/longrun", "prescient/schedule", "prescient/steps"}},
+	{"prescient/ops", append([]string{"prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/doctor", "prescient/event", "prescient/forecast", "prescient/gauges", "prescient/internal/password", "prescient/internal/token", "prescient/longrun", "prescient/ops/definition", "prescient/schedule", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps"}, vocabulary...)},
+	{"prescient/ops/definition", []string{"prescient", "prescient/longrun", "prescient/schedule", "prescient/schedule/timeline", "prescient/steps", "slots"}},
 	{"prescient/ops/door", append([]string{"prescient/internal/token", "prescient/ops"}, vocabulary...)},
 	{"prescient/ops/stream", []string{"prescient/ops"}},
 	{"prescient/ops/kind", []string{"prescient", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/forecast", "prescient/ops", "prescient/schedule", "prescient/stats", "prescient/steps"}},
@@ -275,7 +276,7 @@ func TestOneRoomReadsCrontabs(t *testing.T) {
 		t.Errorf("nobody imports %s", reader)
 	}
 	for _, name := range append(slices.Clone(rooms), vocabulary...) {
-		if name == "prescient/schedule" || name == "prescient/doctor" || name == "prescient/forecast" || name == "prescient/ops" {
+		if name == "prescient/schedule" || name == "prescient/doctor" || name == "prescient/forecast" || name == "prescient/ops/definition" {
 			continue // which plan, say which plans differ, say what is to come, and show it before it is made
 		}
 		at := slices.IndexFunc(layers, func(l layer) bool { return l.folder == name })

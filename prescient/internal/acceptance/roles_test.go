@@ -143,6 +143,12 @@ var rights = []struct {
 	{"SELECT stream, MAX(at) FROM p_audit_log GROUP BY stream LOCK IN SHARE MODE", []string{"analyst", "operator", "worker", "serve-viewer", "serve-operator", "serve-admin", "owner"}},
 	{"SELECT COUNT(*) FROM p_schedule_deleted", []string{"app", "app-reschedule", "worker", "serve-viewer", "serve-operator", "serve-admin", "owner"}},
 	{"UPDATE p_schedule_deleted SET id = id", []string{"app", "app-reschedule", "worker", "serve-operator", "serve-admin", "owner"}},
+	{"SELECT schedule, version, crontabs FROM p_schedule_version", []string{"analyst", "app", "app-reschedule", "operator", "worker", "serve-viewer", "serve-operator", "serve-admin", "owner"}},
+	{"SELECT MAX(payload) FROM p_schedule_version", []string{"analyst", "app", "app-reschedule", "operator", "worker", "serve-operator", "serve-admin", "owner"}},
+	{"UPDATE p_schedule_version SET payload = payload", []string{"owner"}},
+	{"INSERT INTO p_schedule_version (schedule, created_at, version, ended_at, crontabs, zone, job_exec, topic, owner_name, owner_key, catch_up, may_coalesce, is_long, pool, heartbeat) VALUES (UUID(), UTC_TIMESTAMP(6), 1, UTC_TIMESTAMP(6), '0 * * * *', 'UTC', 'a', '', '', '', 'once', 0, 0, '', '')",
+		[]string{"app", "app-reschedule", "worker", "serve-operator", "serve-admin", "owner"}},
+	{"DELETE FROM p_schedule_version WHERE schedule = 'nothing'", []string{"app", "app-reschedule", "worker", "serve-operator", "serve-admin", "owner"}},
 	{"UPDATE p_schedule SET payload = payload", []string{"app", "app-reschedule", "worker", "serve-operator", "serve-admin", "owner"}},
 	{"UPDATE p_schedule SET id = id", []string{"app", "app-reschedule", "worker", "serve-operator", "serve-admin", "owner"}}, // ON DUPLICATE KEY UPDATE of MariaDB asks for it
 	{"UPDATE p_schedule SET last_started_at = last_started_at", []string{"worker", "owner"}},

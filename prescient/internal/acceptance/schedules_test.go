@@ -70,7 +70,7 @@ func TestADoctorNamesSchedulesThatDoNotFire(t *testing.T) {
 			t.Error(err)
 		}
 		wantFound(t, r.examine(rig.At("11:46"), doctor.Options{}), "schedules", doctor.SeverityOK)
-		r.Must(s.Pause(t.Context(), r.AppAt(rig.At("11:46")), "good"))
+		r.Did(s.Pause(t.Context(), r.AppAt(rig.At("11:46")), "good"))
 		wantFound(t, r.examine(rig.At("11:46"), doctor.Options{}), "schedules", doctor.SeverityOK, `1 are paused: "good"`)
 	})
 }

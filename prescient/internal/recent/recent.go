@@ -9,8 +9,6 @@ import (
 
 // Answers are what was asked for a moment ago. They are for concurrent use.
 type Answers struct {
-	// Age is how old an answer may be, counted from when it came.
-	Age time.Duration
 	// Most is how many answers are kept; what is asked beyond is asked each time.
 	Most int
 
@@ -23,15 +21,16 @@ type answer struct {
 	turn        chan struct{}
 	wanted      int // by how many, while mu is held
 	began, came time.Time
+	age         time.Duration
 	value       any
 	err         error
 }
 
-// Get returns the answer for a key that came within Age, or else asks. Who comes while another asks waits for that answer, even where it is an error;
+// Get returns the answer for a key that is younger than an age, counted from when it came, or else asks. Who comes while another asks waits for that answer, even where it is an error;
 // where the other gave up, the next one asks. What was returned belongs to all, and is not to be changed.
-func (a *Answers) Get(ctx context.Context, key string, ask func(ctx context.Context) (any, error)) (any, error) {
+func (a *Answers) Get(ctx context.Context, key string, age time.Duration, ask func(ctx context.Context) (any, error)) (any, error) {
 	arrived := time.Now()
-	kept := a.want(key)
+	kept := a.want(key, age)
 	if kept == nil {
 		return ask(ctx)
 	}
@@ -42,7 +41,7 @@ func (a *Answers) Get(ctx context.Context, key string, ask func(ctx context.Cont
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if !kept.came.IsZero() && (kept.err == nil && time.Since(kept.came) < a.Age || kept.began.After(arrived)) {
+	if !kept.came.IsZero() && (kept.err == nil && time.Since(kept.came) < age || kept.began.After(arrived)) {
 		return kept.value, kept.err
 	}
 	began := time.Now()
@@ -61,7 +60,7 @@ func (a *Answers) Forget() {
 }
 
 // want returns what is kept for a key, or nil where there is no place.
-func (a *Answers) want(key string) *answer {
+func (a *Answers) want(key string, age time.Duration) *answer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	kept := a.by[key]
@@ -79,6 +78,7 @@ func (a *Answers) want(key string) *answer {
 		a.by[key] = kept
 	}
 	kept.wanted++
+	kept.age = age
 	return kept
 }
 
@@ -91,7 +91,7 @@ func (a *Answers) leave(kept *answer) {
 // sweep drops what nobody wants and is too old.
 func (a *Answers) sweep() {
 	for key, kept := range a.by {
-		if kept.wanted == 0 && time.Since(kept.came) >= a.Age {
+		if kept.wanted == 0 && time.Since(kept.came) >= kept.age {
 			delete(a.by, key)
 		}
 	}

@@ -29,23 +29,23 @@ func (s *source) ask(ctx context.Context) (any, error) {
 
 func TestManyAskOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, s := Answers{Age: 2 * time.Second, Most: 8}, &source{}
+		a, s := Answers{Most: 8}, &source{}
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {
-				if got, err := a.Get(t.Context(), "a", s.ask); got != 1 || err != nil {
+				if got, err := a.Get(t.Context(), "a", 2*time.Second, s.ask); got != 1 || err != nil {
 					t.Error(got, err)
 				}
 			})
 		}
 		all.Wait()
 		for i, want := range []int{1, 1, 2} { // after 1, 2 and 3 seconds
-			if got, _ := a.Get(t.Context(), "a", s.ask); got != want {
+			if got, _ := a.Get(t.Context(), "a", 2*time.Second, s.ask); got != want {
 				t.Errorf("%d: %v; want %d", i, got, want)
 			}
 			time.Sleep(time.Second)
 		}
-		if got, _ := a.Get(t.Context(), "b", s.ask); got != 3 {
+		if got, _ := a.Get(t.Context(), "b", 2*time.Second, s.ask); got != 3 {
 			t.Errorf("another key: %v", got)
 		}
 	})
@@ -53,11 +53,11 @@ func TestManyAskOnce(t *testing.T) {
 
 func TestAnErrorIsForThoseWhoWaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, s := Answers{Age: time.Minute, Most: 8}, &source{err: errors.New("gone")}
+		a, s := Answers{Most: 8}, &source{err: errors.New("gone")}
 		var both sync.WaitGroup
 		for range 2 {
 			both.Go(func() {
-				if _, err := a.Get(t.Context(), "a", s.ask); err == nil {
+				if _, err := a.Get(t.Context(), "a", time.Minute, s.ask); err == nil {
 					t.Error("no error")
 				}
 			})
@@ -69,7 +69,7 @@ func TestAnErrorIsForThoseWhoWaited(t *testing.T) {
 			t.Errorf("asked %d times", s.asked)
 		}
 		s.err = nil
-		if got, err := a.Get(t.Context(), "a", s.ask); err != nil {
+		if got, err := a.Get(t.Context(), "a", time.Minute, s.ask); err != nil {
 			t.Error(got, err)
 		}
 	})
@@ -77,25 +77,25 @@ func TestAnErrorIsForThoseWhoWaited(t *testing.T) {
 
 func TestWhoGivesUpLeavesTheTurnToTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, s := Answers{Age: time.Minute, Most: 8}, &source{}
+		a, s := Answers{Most: 8}, &source{}
 		first, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second/2, cancel)
 		var both sync.WaitGroup
 		both.Go(func() {
-			if _, err := a.Get(first, "a", s.ask); !errors.Is(err, context.Canceled) {
+			if _, err := a.Get(first, "a", time.Minute, s.ask); !errors.Is(err, context.Canceled) {
 				t.Error(err)
 			}
 		})
 		synctest.Wait()
 		both.Go(func() {
-			if got, err := a.Get(t.Context(), "a", s.ask); got != 2 || err != nil {
+			if got, err := a.Get(t.Context(), "a", time.Minute, s.ask); got != 2 || err != nil {
 				t.Error(got, err)
 			}
 		})
 		synctest.Wait()
 		late, stop := context.WithTimeout(t.Context(), time.Millisecond)
 		defer stop()
-		if _, err := a.Get(late, "a", s.ask); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := a.Get(late, "a", time.Minute, s.ask); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
 		both.Wait()
@@ -104,9 +104,9 @@ func TestWhoGivesUpLeavesTheTurnToTheNext(t *testing.T) {
 
 func TestKeysAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, s := Answers{Age: time.Minute, Most: 8}, &source{}
+		a, s := Answers{Most: 8}, &source{}
 		for i := range 20 {
-			if _, err := a.Get(t.Context(), fmt.Sprint(i), s.ask); err != nil {
+			if _, err := a.Get(t.Context(), fmt.Sprint(i), time.Minute, s.ask); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -114,7 +114,7 @@ func TestKeysAreBounded(t *testing.T) {
 			t.Errorf("%d are kept", len(a.by))
 		}
 		time.Sleep(time.Minute)
-		if _, err := a.Get(t.Context(), "new", s.ask); err != nil || len(a.by) != 1 {
+		if _, err := a.Get(t.Context(), "new", time.Minute, s.ask); err != nil || len(a.by) != 1 {
 			t.Errorf("%d are kept, %v", len(a.by), err)
 		}
 	})
@@ -122,11 +122,11 @@ func TestKeysAreBounded(t *testing.T) {
 
 func TestWhatWasForgottenIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, s := Answers{Age: time.Minute, Most: 8}, &source{}
+		a, s := Answers{Most: 8}, &source{}
 		var both sync.WaitGroup
 		for i := range 2 { // the second comes after the change, while the first is still being answered
 			both.Go(func() {
-				if got, err := a.Get(t.Context(), "a", s.ask); got != i+1 || err != nil {
+				if got, err := a.Get(t.Context(), "a", time.Minute, s.ask); got != i+1 || err != nil {
 					t.Error(got, err)
 				}
 			})

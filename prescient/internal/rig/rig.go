@@ -66,6 +66,12 @@ func (r *Rig) Must(err error) {
 	}
 }
 
+// Did is Must for what says whether it changed anything, too.
+func (r *Rig) Did(_ bool, err error) {
+	r.T.Helper()
+	r.Must(err)
+}
+
 // User is the name of the account of a role.
 func (r *Rig) User(role string) string { return r.D.User(role) }
 

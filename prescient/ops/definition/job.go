@@ -39,6 +39,16 @@ func (d Job) Defined() (j steps.Job, err error) {
 	return j, err
 }
 
+// Validate returns the error with which it would be refused, whatever else there is; it wraps prescient.ErrInvalid. Whether crontabs are finer than
+// slots PreviewSchedule says.
+func (d Job) Validate() error {
+	job, err := d.Defined()
+	if err != nil {
+		return err
+	}
+	return job.Validate()
+}
+
 // Defined is what is defined.
 func (d Step) Defined() steps.Step {
 	s := steps.Step{Name: d.Name, Shared: d.Shared, JobExec: d.JobExec, Timeout: millis(d.TimeoutMS), Retries: d.Retries, RetryWait: millis(d.RetryWaitMS),

@@ -38,6 +38,8 @@ type Page struct {
 	Dialect text.Dialect
 	// BaseURL is where browsers find the page, its path included; Place and Colour are the name and the colour of the installation.
 	BaseURL, Place, Colour string
+	// Open is the role of those who have not signed in; by default they are asked to.
+	Open ops.Role
 	// Proxies are believed when they say where a request came from.
 	Proxies []netip.Prefix
 	// Idle is for how long a session may be unused, and Lifetime how long it is good at most.

@@ -21,6 +21,9 @@ func Serve(ctx context.Context, s door.Serving) (http.Handler, error) {
 	pages, err := page.New(s.Ops, page.Options{BaseURL: p.BaseURL, Place: p.Place, Colour: p.Colour, Proxies: p.Proxies, Login: Path, Account: pathPassword, Logout: pathLogout, Users: true, Rate: s.Rate, Log: s.Log,
 		Who: func(r *http.Request) (page.User, error) {
 			name, role, err := l.Who(r)
+			if errors.Is(err, ops.ErrUnauthorized) && p.Open != "" {
+				return page.User{Name: "not signed in", Role: p.Open}, nil
+			}
 			if errors.Is(err, ops.ErrUnauthorized) {
 				err = fmt.Errorf("%w: %w", page.ErrNobody, err)
 			}

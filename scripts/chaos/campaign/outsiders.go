@@ -104,7 +104,7 @@ func takeSchedule(ctx context.Context, s *stage.Stage, tx *sql.Tx, id string, ho
 			_, err = s.Plans.Create(ctx, tx, one.Schedule)
 		}
 	case 2:
-		err = s.Plans.Pause(ctx, tx, id)
+		_, err = s.Plans.Pause(ctx, tx, id)
 	case 3:
 		_, err = s.Plans.Delete(ctx, tx, id)
 	default:

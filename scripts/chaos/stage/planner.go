@@ -132,10 +132,10 @@ func (p *planner) choose(one *planned) (do string, call func(ctx context.Context
 		}
 	case one.paused:
 		one.paused = false
-		return "resume", func(ctx context.Context, tx *sql.Tx) error { return p.schedules.Resume(ctx, tx, one.ID) }
+		return "resume", func(ctx context.Context, tx *sql.Tx) error { _, err := p.schedules.Resume(ctx, tx, one.ID); return err }
 	case n < 35:
 		one.paused = true
-		return "pause", func(ctx context.Context, tx *sql.Tx) error { return p.schedules.Pause(ctx, tx, one.ID) }
+		return "pause", func(ctx context.Context, tx *sql.Tx) error { _, err := p.schedules.Pause(ctx, tx, one.ID); return err }
 	case n < 60:
 		p.timeline(one)
 	}

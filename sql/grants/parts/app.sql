@@ -5,6 +5,7 @@ GRANT INSERT ON {database}.{job_history} TO {account};
 GRANT SELECT, DELETE, INSERT (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, is_long, overlap, tolerance, quota, pool, heartbeat, version, enabled, created_at, utc_offset), UPDATE (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, is_long, overlap, tolerance, quota, pool, heartbeat, version, enabled, created_at, disabled_at, disabled_reason, passed_over, caught_up, by_hand_at, updated_at, utc_offset) ON {database}.{schedule} TO {account};
 GRANT SELECT, DELETE ON {database}.{schedule_refused} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{schedule_deleted} TO {account};
+GRANT SELECT, INSERT, DELETE ON {database}.{schedule_version} TO {account};
 GRANT INSERT (shard, id, topic, event_key, generated_at, payload, inserted_at) ON {database}.{event_outbox} TO {account};
 GRANT INSERT (consumer, id, seen_at) ON {database}.{event_seen} TO {account};
 GRANT INSERT ({entry_columns}) ON {database}.{audit_log} TO {account};

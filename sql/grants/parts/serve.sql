@@ -16,6 +16,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{job_pause} TO {account};
 GRANT SELECT, DELETE, INSERT (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, is_long, overlap, tolerance, quota, pool, heartbeat, version, enabled, created_at, utc_offset), UPDATE (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, is_long, overlap, tolerance, quota, pool, heartbeat, version, enabled, created_at, disabled_at, disabled_reason, passed_over, caught_up, by_hand_at, updated_at, utc_offset) ON {database}.{schedule} TO {account};
 GRANT SELECT, DELETE ON {database}.{schedule_refused} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{schedule_deleted} TO {account};
+GRANT SELECT, INSERT, DELETE ON {database}.{schedule_version} TO {account};
 GRANT SELECT ON {database}.{long_run} TO {account};
 GRANT SELECT, UPDATE (wanted, wanted_by, wanted_at) ON {database}.{agent} TO {account};
 GRANT SELECT, INSERT (shard, id, topic, event_key, generated_at, payload, inserted_at) ON {database}.{event_outbox} TO {account};

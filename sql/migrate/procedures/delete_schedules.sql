@@ -55,6 +55,12 @@ BEGIN
                            'tolerance', one.tolerance, 'quota', one.quota, 'pool', one.pool, 'heartbeat', one.heartbeat, 'enabled', one.enabled, 'disabled_reason', one.disabled_reason),
           one.version, one.created_at, IF(one.updated_at > UTC_TIMESTAMP(6) AND one.updated_at <= UTC_TIMESTAMP(6) + INTERVAL 1 DAY, one.updated_at, UTC_TIMESTAMP(6))
         INTO v_state, v_version, v_created, v_fired FROM {prefix}schedule one FORCE INDEX (PRIMARY) WHERE one.id = v_id FOR UPDATE;
+        INSERT INTO {prefix}schedule_version (schedule, created_at, version, ended_at, crontabs, zone, payload, job_exec, topic, owner_name, owner_key,
+          catch_up, catch_up_within, expires_after, jitter, may_coalesce, is_long, overlap, tolerance, quota, pool, heartbeat)
+        SELECT one.id, one.created_at, one.version, UTC_TIMESTAMP(6), one.crontabs, one.zone, one.payload, one.job_exec, one.topic, one.owner_name,
+          one.owner_key, one.catch_up, one.catch_up_within, one.expires_after, one.jitter, one.may_coalesce, one.is_long, one.overlap, one.tolerance,
+          one.quota, one.pool, one.heartbeat
+        FROM {prefix}schedule one FORCE INDEX (PRIMARY) WHERE one.id = v_id ON DUPLICATE KEY UPDATE ended_at = VALUES(ended_at);
         DELETE FROM {prefix}schedule WHERE id = v_id;
         IF v_refused THEN
           DELETE FROM {prefix}schedule_refused WHERE schedule_id = v_id;

@@ -3,6 +3,8 @@ package listing
 import (
 	"slices"
 	"strings"
+
+	"prescient/prescient"
 )
 
 // Condition collects what a WHERE clause has.
@@ -15,6 +17,13 @@ type Condition struct {
 func (c *Condition) Add(part string, args ...any) {
 	c.parts = append(c.parts, part)
 	c.args = append(c.args, args...)
+}
+
+// ofEntity is the condition for the rows of an entity.
+func ofEntity(e prescient.Entity) (c Condition) {
+	c.Add("entity_name = ?", e.Name)
+	c.Add("entity_key = ?", e.Key)
+	return c
 }
 
 // and returns both conditions together.

@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -21,10 +22,13 @@ type Counted struct {
 // Count counts what a query has, one stretch of the index after the other, until it has found as many as most, or looked for as long as within.
 func Count(ctx context.Context, t *store.Tables, db DB, l Listing, q Query, most int, within time.Duration) (c Counted, err error) {
 	until := time.Now().Add(within)
-	bounds := q.Bounds
+	if q.Entity.Key != "" {
+		q.Filter = q.Filter.and(ofEntity(q.Entity))
+	}
+	bounds, index := q.Bounds, cmp.Or(q.Index, "PRIMARY")
 	for {
 		var last []reached
-		if err := db.SelectContext(ctx, &last, t.Fill(l.reach, "{bounds}", bounds.text()), append(bounds.args, longestStretch-1)...); err != nil {
+		if err := db.SelectContext(ctx, &last, t.Fill(l.reach, "{bounds}", bounds.text(), "{index}", index), append(bounds.args, longestStretch-1)...); err != nil {
 			return c, fmt.Errorf("looking how far to count: %w", err)
 		}
 		stretch, cursor := bounds, ""
@@ -40,7 +44,7 @@ func Count(ctx context.Context, t *store.Tables, db DB, l Listing, q Query, most
 			Rows   int `db:"matching"`
 			Looked int `db:"looked"`
 		}
-		if err := db.GetContext(ctx, &counted, t.Fill(l.count, "{bounds}", stretch.text(), "{filter}", q.Filter.text()), append(q.Filter.args, stretch.args...)...); err != nil {
+		if err := db.GetContext(ctx, &counted, t.Fill(l.count, "{bounds}", stretch.text(), "{filter}", q.Filter.text(), "{index}", index), append(q.Filter.args, stretch.args...)...); err != nil {
 			return c, fmt.Errorf("counting: %w", err)
 		}
 		c.Rows, c.Looked = c.Rows+counted.Rows, c.Looked+counted.Looked

@@ -62,6 +62,24 @@ var History = Listing{
 	},
 }
 
+// HistoryParts are the latest ends before a cursor, or before now where there is none, and then those before: what ended of an entity is looked for
+// in each partition, and sorted.
+func HistoryParts(after string, now time.Time) (parts []Condition, err error) {
+	if after != "" {
+		if now, _, _, err = parseCursor(after, literal.MicroLayout, 3); err != nil {
+			return nil, err
+		}
+	}
+	var latest, before Condition
+	since := now.UTC().Add(-latestEnds)
+	latest.Add("ended_at >= ?", since)
+	before.Add("ended_at < ?", since)
+	return []Condition{latest, before}, nil
+}
+
+// latestEnds is how far back an entity's latest ends are looked for at first: about a partition.
+const latestEnds = 8 * 24 * time.Hour
+
 // HistoryCursor names the place of a row in a listing of history.
 func HistoryCursor(ended time.Time, key prescient.Key, revision uint64) string {
 	return ended.UTC().Format(literal.MicroLayout) + "/" + key.String() + "/" + fmt.Sprint(revision)

@@ -2,6 +2,7 @@ package listing
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"prescient/prescient"
@@ -27,14 +28,49 @@ type DB interface {
 type Query struct {
 	// Bounds are the conditions that an index serves, Filter are the others.
 	Bounds, Filter Condition
+	// Entity is whose rows they are, where the bounds are those of its key; rows of others, who gave them this key, are left out.
+	Entity prescient.Entity
 	// After is the cursor of the last row of the page before, or empty.
 	After string
+	// Parts are the parts of the table that are read in their order where there is no filter, until the page is full; all of it at once by default.
+	Parts []Condition
 	// Limit is how many rows the page has at most, and Search how many are looked at for them where there is a filter.
 	Limit, Search int
 	// Bare leaves payloads out.
 	Bare bool
+	// Within is for how long more is looked for, where there is a filter; without a bound by default.
+	Within time.Duration
 	// Index is what the bounds are served by, where that is not the primary key: to a server the order of this looks cheaper where many rows match.
 	Index string
+}
+
+// Row is what is listed.
+type Row interface {
+	Cursor() string
+	Entity() prescient.Entity
+}
+
+// stretches says how many rows are looked at next.
+type stretches struct {
+	looked, next, most int
+	began              time.Time
+	within             time.Duration
+}
+
+// take is the next stretch. Where there is a bound in time, it is as long as what is left of that allows by what was seen.
+func (s *stretches) take(now time.Time) int {
+	n := min(s.next, s.most-s.looked)
+	if took := now.Sub(s.began); s.within > 0 && s.looked > 0 && took > 0 {
+		n = min(n, max(firstStretch, int(float64(s.looked)*float64(s.within-took)/float64(took))))
+	}
+	s.looked += n
+	s.next = min(s.next*stretchGrowth, longestStretch)
+	return n
+}
+
+// over says whether that was enough.
+func (s *stretches) over(now time.Time) bool {
+	return s.looked >= s.most || s.within > 0 && now.Sub(s.began) >= s.within
 }
 
 // Stop says where a search ended before its page was full.
@@ -48,23 +84,19 @@ type Stop struct {
 
 // Read reads a page. It also says where the search stopped, if it looked at as many rows as it may before the page was full. Where all
 // conditions are served by an index, it is one statement. Others are looked for in one stretch of the index after the other.
-func Read[R interface{ Cursor() string }](ctx context.Context, t *store.Tables, db DB, l Listing, q Query) ([]R, *Stop, error) {
+func Read[R Row](ctx context.Context, t *store.Tables, db DB, l Listing, q Query) ([]R, *Stop, error) {
 	found := []R{}
 	payload := "COALESCE(job.payload, '')"
 	if q.Bare {
 		payload = "''"
 	}
-	index := ""
+	index, reach := "", "PRIMARY"
 	if q.Index != "" {
-		index = "FORCE INDEX (" + q.Index + ")"
+		index, reach = "FORCE INDEX ("+q.Index+")", q.Index
 	}
-	read := func(where Condition) error {
-		var page []R
-		if err := db.SelectContext(ctx, &page, t.Fill(l.page, "{filter}", where.text(), "{payload}", payload, "{index}", index), append(where.args, q.Limit-len(found))...); err != nil {
-			return err
-		}
-		found = append(found, page...)
-		return nil
+	read := func(where Condition, limit int) (page []R, err error) {
+		err = db.SelectContext(ctx, &page, t.Fill(l.page, "{filter}", where.text(), "{payload}", payload, "{index}", index), append(where.args, limit)...)
+		return page, err
 	}
 	within := q.Bounds
 	if q.After != "" {
@@ -74,30 +106,49 @@ func Read[R interface{ Cursor() string }](ctx context.Context, t *store.Tables, 
 		}
 		within = q.Bounds.and(behind)
 	}
-	if len(q.Filter.parts) == 0 {
-		err := read(within)
-		return found, nil, err
+	if len(q.Parts) == 0 {
+		q.Parts = []Condition{{}}
 	}
-	for looked, stretch := 0, firstStretch; ; stretch = min(stretch*stretchGrowth, longestStretch) {
-		stretch = min(stretch, q.Search-looked)
+	if len(q.Filter.parts) == 0 {
+		var page []R
+		for i := 0; i < len(q.Parts) && len(page) < q.Limit; i++ {
+			more, err := read(within.and(q.Parts[i]), q.Limit-len(page))
+			if err != nil {
+				return nil, nil, err
+			}
+			page = append(page, more...)
+		}
+		of := slices.DeleteFunc(slices.Clone(page), func(r R) bool { return q.Entity.Key != "" && r.Entity() != q.Entity })
+		if len(of) == len(page) || len(page) < q.Limit {
+			return append(found, of...), nil, nil
+		}
+		// Rows of others have the keys of this entity: it has to be searched among them.
+	}
+	if q.Entity.Key != "" {
+		q.Filter = q.Filter.and(ofEntity(q.Entity))
+	}
+	s := stretches{next: firstStretch, most: q.Search, began: time.Now(), within: q.Within}
+	for {
+		stretch := s.take(time.Now())
 		var last []reached
-		if err := db.SelectContext(ctx, &last, t.Fill(l.reach, "{bounds}", within.text()), append(within.args, stretch-1)...); err != nil {
+		if err := db.SelectContext(ctx, &last, t.Fill(l.reach, "{bounds}", within.text(), "{index}", reach), append(within.args, stretch-1)...); err != nil {
 			return nil, nil, err
 		}
 		if len(last) == 0 {
-			err := read(within.and(q.Filter))
-			return found, nil, err
+			page, err := read(within.and(q.Filter), q.Limit-len(found))
+			return append(found, page...), nil, err
 		}
 		cursor, at := l.cursor(last[0])
 		upTo, err := l.upTo(cursor)
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := read(within.and(upTo).and(q.Filter)); err != nil || len(found) == q.Limit {
+		page, err := read(within.and(upTo).and(q.Filter), q.Limit-len(found))
+		if found = append(found, page...); err != nil || len(found) == q.Limit {
 			return found, nil, err
 		}
-		if looked += stretch; looked >= q.Search {
-			return found, &Stop{Rows: looked, Reached: at, After: cursor}, nil
+		if s.over(time.Now()) {
+			return found, &Stop{Rows: s.looked, Reached: at, After: cursor}, nil
 		}
 		behind, err := l.behind(cursor)
 		if err != nil {

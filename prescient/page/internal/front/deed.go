@@ -71,9 +71,15 @@ type Done struct {
 // The names of values that all deeds have, and of those that say what was done.
 const (
 	keyName, reasonName = "_key", "_reason"
-	stepName            = "_step" // of a deed with a review: seen once that was, back for the form again
 	didName, countName  = "_did", "_count"
 )
+
+// StepName is the name of the value that says where a deed with a review is: seen once that was, back for the form again, and what else the
+// buttons of its form say, which change the form alone: Ask reads it.
+const StepName = "_step"
+
+// Seen is the value of a review that was seen.
+const Seen = "seen"
 
 // longestForm is how long the form of a deed may be.
 const longestForm = 2 << 20
@@ -169,7 +175,8 @@ func (f *Front) do(d Deed, t *template.Template) func(w http.ResponseWriter, r *
 		for _, name := range d.Of {
 			values[name] = of[name]
 		}
-		if d.Review != nil && values.Get(stepName) == "back" {
+		step := values.Get(StepName)
+		if d.Review != nil && step != "" && step != Seen {
 			return f.ask(w, r, by, d, t, values, http.StatusOK, "")
 		}
 		doing := Doing{Ops: f.ops, Query: NewQuery(values),
@@ -177,7 +184,7 @@ func (f *Front) do(d Deed, t *template.Template) func(w http.ResponseWriter, r *
 		if err := (ops.Info{ID: d.Title, Role: d.Role}).Allow(doing.By); err != nil {
 			return err
 		}
-		review := d.Review != nil && values.Get(stepName) != "seen"
+		review := d.Review != nil && step != Seen
 		shown, done, err := f.step(r.Context(), d, doing, review)
 		f.away.note(err)
 		if err != nil {

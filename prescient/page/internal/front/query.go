@@ -34,6 +34,9 @@ func (q *Query) Texts(name string) (all []string) {
 	return all
 }
 
+// All are all that a value is given as, in order, also empty ones.
+func (q *Query) All(name string) []string { return q.values[name] }
+
 // Has says whether a value is given that is not empty.
 func (q *Query) Has(name string) bool { return q.values.Get(name) != "" }
 

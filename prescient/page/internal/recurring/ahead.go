@@ -46,7 +46,7 @@ func aheadOf(ctx context.Context, a front.Asked, t definition.Timing, id string,
 	if is.Zone == "" {
 		is.Zone = "UTC"
 	}
-	asked := ops.PreviewAsked{Crontabs: t.Crontabs, Zone: is.Zone, Count: nextShown, MadeAt: made, ID: id, JitterMS: t.JitterMS}
+	asked := definition.Previewed{Crontabs: t.Crontabs, Zone: is.Zone, Count: nextShown, MadeAt: made, ID: id, JitterMS: t.JitterMS}
 	got, err := ops.PreviewSchedule.Do(ctx, a.Ops, a.By, asked)
 	if errors.Is(err, prescient.ErrInvalid) {
 		is.Wrong = err.Error()
@@ -88,7 +88,7 @@ func around(all []occurrence, change time.Time) []occurrence {
 	return all[max(0, at-beforeChange):min(len(all), at+behindIt)]
 }
 
-func shownOf(all []ops.Occurrence) (shown []occurrence) {
+func shownOf(all []definition.Occurrence) (shown []occurrence) {
 	for _, o := range all {
 		local := o.Local
 		if t, err := time.Parse(time.RFC3339Nano, local); err == nil {

@@ -34,6 +34,14 @@ var help = map[string]string{
 	"Owner":           "Whom it belongs to, as in customer/42: all that an owner has can be deleted at once.",
 	"Runs":            "The job_exec that is called for each occurrence.",
 	"Sends events to": "The topic to which an event is sent for each occurrence.",
+	"Step":            "What the step is called: a name of letters, digits and _ . - that no other step of the job has; its calls are logged under it.",
+	"Step is":         "A step of this job says itself what it runs. A shared step is defined once, for all jobs that have it: of it the name is enough.",
+	"Step runs":       "The job_exec that is called. The agents that have the run have to have it.",
+	"Arguments":       "JSON that the job_exec gets as its payload; none by default.",
+	"Timeout":         "Bounds one call of it. By default that of the job_exec.",
+	"Retries":         "How often it is called again after a failure. Never by default.",
+	"Wait":            "How long it waits before it is called again; 10 seconds by default. The run holds its place meanwhile.",
+	"After a failure": "What comes after the last failure: stop ends the run as failed, continue goes on with the next step.",
 	"Payload":         "What a run or an event carries, byte for byte.",
 }
 

@@ -24,40 +24,27 @@ const (
 )
 
 // formFields are the names of the values of the form, but the id.
-var formFields = []string{"filled", "version", "crontabs", "zone", "job_exec", "topic", "owner", "payload_is", "payload", "catch_up", "catch_up_within", "expires_after", "jitter", "may_coalesce",
-	"long", "overlap", "tolerance", "quota", "no_quota", "pool", "heartbeat"}
+var formFields = append([]string{"filled", "version", "job_exec", "topic", "owner", "payload_is", "payload", "long"}, timingNames...)
 
 // form is what stands in it, for its template.
 type form struct {
 	// New says that there is no such schedule yet.
-	New      bool
-	ID       string
-	Version  uint64
-	Crontabs string
-	Zone     string
-	JobExec  string
-	Topic    string
-	Owner    string
+	New     bool
+	ID      string
+	Version uint64
+	JobExec string
+	Topic   string
+	Owner   string
 
 	PayloadIs, Payload string
-	CatchUp            string
-	CatchUpWithin      string
-	ExpiresAfter       string
-	Jitter             string
-	MayCoalesce        bool
 	Long               bool
-	Overlap            string
-	Tolerance, Quota   string
-	NoQuota            bool
-	Pool, Heartbeat    string
-	Help               map[string]string
+	timingForm
+	Help map[string]string
 }
 
 // formOf is the form of a definition.
 func formOf(d definition.Schedule) form {
-	f := form{ID: d.ID, Crontabs: strings.Join(d.Crontabs, "\n"), Zone: d.Zone, JobExec: d.JobExec, Topic: d.Topic, Owner: d.Owner, CatchUp: d.CatchUp, CatchUpWithin: span(d.CatchUpWithinMS),
-		ExpiresAfter: span(d.ExpiresAfterMS), Jitter: span(d.JitterMS), MayCoalesce: d.MayCoalesce, Long: d.Long, Overlap: d.Overlap, Tolerance: span(d.ToleranceMS), Quota: span(d.QuotaMS),
-		NoQuota: d.NoQuota, Pool: d.Pool, Heartbeat: d.Heartbeat, PayloadIs: noPayload}
+	f := form{ID: d.ID, JobExec: d.JobExec, Topic: d.Topic, Owner: d.Owner, Long: d.Long, timingForm: timingFormOf(d.Timing), PayloadIs: noPayload}
 	switch {
 	case d.PayloadBase64 != "" || d.Payload != nil && !editable(*d.Payload):
 		f.PayloadIs = keepPayload
@@ -79,10 +66,8 @@ func editable(text string) bool {
 
 // filledIn is the form as it was sent.
 func filledIn(q *front.Query) form {
-	return form{ID: q.Text("id"), Version: q.Number("version"), Crontabs: q.Text("crontabs"), Zone: q.Text("zone"), JobExec: q.Text("job_exec"), Topic: q.Text("topic"), Owner: q.Text("owner"),
-		PayloadIs: q.Text("payload_is"), Payload: lines(q.Text("payload")), CatchUp: q.Text("catch_up"), CatchUpWithin: q.Text("catch_up_within"), ExpiresAfter: q.Text("expires_after"), Jitter: q.Text("jitter"),
-		MayCoalesce: q.Has("may_coalesce"), Long: q.Has("long"), Overlap: q.Text("overlap"), Tolerance: q.Text("tolerance"), Quota: q.Text("quota"), NoQuota: q.Has("no_quota"), Pool: q.Text("pool"),
-		Heartbeat: q.Text("heartbeat")}
+	return form{ID: q.Text("id"), Version: q.Number("version"), JobExec: q.Text("job_exec"), Topic: q.Text("topic"), Owner: q.Text("owner"),
+		PayloadIs: q.Text("payload_is"), Payload: lines(q.Text("payload")), Long: q.Has("long"), timingForm: timingFilledIn(q)}
 }
 
 // lines are the lines of a text of a form, whose ends browsers make two characters each.
@@ -91,25 +76,9 @@ func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 // definition is what the form says; is has the payload where that is to be kept. The error wraps prescient.ErrInvalid.
 func (f form) definition(is definition.Schedule) (definition.Schedule, error) {
 	d := definition.Schedule{ID: f.ID, JobExec: strings.TrimSpace(f.JobExec), Topic: strings.TrimSpace(f.Topic), Owner: f.Owner, Long: f.Long}
-	d.Timing = definition.Timing{Zone: strings.TrimSpace(f.Zone), CatchUp: f.CatchUp, MayCoalesce: f.MayCoalesce, Heartbeat: strings.TrimSpace(f.Heartbeat)}
-	for line := range strings.Lines(lines(f.Crontabs)) {
-		if line = strings.TrimSpace(line); line != "" {
-			d.Crontabs = append(d.Crontabs, line)
-		}
-	}
-	var wrong []error
-	read := func(to *int64, what, text string) {
-		ms, err := readSpan(what, text)
-		*to, wrong = ms, append(wrong, err)
-	}
-	read(&d.CatchUpWithinMS, "catch-up window", f.CatchUpWithin)
-	read(&d.ExpiresAfterMS, "of use for", f.ExpiresAfter)
-	read(&d.JitterMS, "jitter", f.Jitter)
-	if f.Long { // the others have none of these
-		d.Overlap, d.Pool, d.NoQuota = f.Overlap, strings.TrimSpace(f.Pool), f.NoQuota
-		read(&d.ToleranceMS, "tolerance", f.Tolerance)
-		read(&d.QuotaMS, "quota", f.Quota)
-	}
+	timing, err := f.timing(f.Long)
+	d.Timing = timing
+	wrong := []error{err}
 	switch f.PayloadIs {
 	case noPayload, "":
 	case keepPayload:
@@ -190,7 +159,7 @@ func review(ctx context.Context, d front.Doing) (front.Shown, error) {
 		return front.Shown{}, err
 	}
 	seen := reviewSeen{ID: is.ID, Enabled: is.Enabled, Changes: changes(scheduleFields(is.Schedule, true), scheduleFields(to, true))}
-	seen.Ahead, err = foreseen(ctx, d, to, is.CreatedAt)
+	seen.Ahead, err = foreseen(ctx, d, to.Timing, to.ID, is.CreatedAt)
 	return front.Shown{Title: "What changes of schedule " + is.ID, Data: seen}, err
 }
 
@@ -202,13 +171,13 @@ func reviewNew(ctx context.Context, d front.Doing) (front.Shown, error) {
 		return front.Shown{}, err
 	}
 	seen := reviewSeen{ID: to.ID, New: true, Enabled: true, Changes: changes(nil, scheduleFields(to, true))}
-	seen.Ahead, err = foreseen(ctx, d, to, time.Time{})
+	seen.Ahead, err = foreseen(ctx, d, to.Timing, to.ID, time.Time{})
 	return front.Shown{Title: "Schedule " + cmp.Or(to.ID, "without an id"), Data: seen}, err
 }
 
-// foreseen is when a definition would fire. The error wraps prescient.ErrInvalid where it is refused.
-func foreseen(ctx context.Context, d front.Doing, to definition.Schedule, made time.Time) (ahead, error) {
-	is, err := aheadOf(ctx, front.Asked{Ops: d.Ops, By: bare(d.By), Query: d.Query}, to.Timing, to.ID, made)
+// foreseen is when a schedule of an id would fire. The error wraps prescient.ErrInvalid where it is refused.
+func foreseen(ctx context.Context, d front.Doing, to definition.Timing, id string, made time.Time) (ahead, error) {
+	is, err := aheadOf(ctx, front.Asked{Ops: d.Ops, By: bare(d.By), Query: d.Query}, to, id, made)
 	switch {
 	case err != nil:
 	case is.Wrong != "":

@@ -34,9 +34,15 @@ func Group() front.Group {
 	edits := deed("/schedules/edit", "Edit a schedule", "Save the schedule", "schedule-form", askEdit, edit, saidOf("schedule was", "schedules were", "changed"))
 	edits.Review = &front.Review{Next: "Look what changes", Fields: formFields, Template: "schedule-review", Look: review}
 	backs := deed("/schedules/back", "Go back to a version", "Make it the definition again", "schedule-back", askBack, goBack, saidOf("schedule was", "schedules were", "changed back"))
-	backs.Of = []string{"id", "version", "at"}
+	backs.Of = []string{"id", "version", "of"}
 	jobBacks := deed("/jobs/back", "Go back to a version", "Make it the definition again", "job-back", showJobVersion, jobGoBack, saidOf("job was", "jobs were", "changed back"))
 	jobBacks.Of = []string{"name", "version"}
+	addsJob := deed("/jobs/new", "New job", "Create the job", "job-form", askNewJob, createJob, saidOf("job was", "jobs were", "created"))
+	addsJob.Of = nil
+	addsJob.Review = &front.Review{Next: "Look what it comes to", Fields: append([]string{"name"}, jobFormFields...), Template: "job-review", Look: reviewNewJob}
+	editsJob := deed("/jobs/edit", "Edit a job", "Save the job", "job-form", askEditJob, editJob, saidOf("job was", "jobs were", "changed"))
+	editsJob.Of = []string{"name"}
+	editsJob.Review = &front.Review{Next: "Look what changes", Fields: jobFormFields, Template: "job-review", Look: reviewJob}
 	return front.Group{Templates: templates,
 		Views: []front.View{
 			{Path: "/schedules", Title: "Schedules", Nav: "Schedules", Role: ops.Viewer, Template: "schedules", Show: showSchedules},
@@ -52,7 +58,7 @@ func Group() front.Group {
 			deed("/schedules/resume", "Resume schedules", "Resume", "schedule-resume", askSchedules, scheduleDeed(ops.ResumeSchedule), saidOf("schedule was", "schedules were", "resumed")),
 			deed("/schedules/run", "Run schedules now", "Run now", "schedule-run", askSchedules, runSchedules, saidOf("run was", "runs were", "asked for, in the next open slot")),
 			deed("/schedules/delete", "Delete schedules", "Delete", "schedule-delete", askSchedules, deleteSchedules, saidOf("schedule was", "schedules were", "deleted")),
-			jobBacks,
+			addsJob, editsJob, jobBacks,
 			deed("/jobs/pause", "Pause jobs", "Pause", "schedule-pause", askJobs, jobDeed(ops.PauseJob), saidOf("job was", "jobs were", "paused")),
 			deed("/jobs/resume", "Resume jobs", "Resume", "schedule-resume", askJobs, jobDeed(ops.ResumeJob), saidOf("job was", "jobs were", "resumed")),
 			deed("/jobs/run", "Run a job now", "Run now", "schedule-run", askJobs, runJob, saidOf("run was", "runs were", "asked for, in the next open slot")),

@@ -175,14 +175,10 @@ func jobGoingBack(ctx context.Context, o *ops.Ops, by ops.Caller, q *front.Query
 
 // jobGoBack makes a version the definition of a job again, by a version of its own.
 func jobGoBack(ctx context.Context, d front.Doing) (front.Done, error) {
-	_, is, err := jobGoingBack(ctx, d.Ops, d.By, d.Query)
-	if err != nil {
-		return front.Done{}, err
-	}
-	seen := d.Number("seen")
+	asked := ops.JobGoingBack{JobNamed: ops.JobNamed{Name: d.Text("name")}, Version: d.Number("version"), Seen: d.Number("seen")}
 	if err := d.Err(); err != nil {
 		return front.Done{}, err
 	}
-	did, err := ops.UpdateJob.Do(ctx, d.Ops, d.By, ops.JobUpdate{Job: is.Job, Version: seen})
-	return front.Done{Path: "/job", Query: []string{"name", is.Name}, Count: count(did.Changed)}, err
+	did, err := ops.GoBackJob.Do(ctx, d.Ops, d.By, asked)
+	return front.Done{Path: "/job", Query: []string{"name", asked.Name}, Count: count(did.Changed)}, err
 }

@@ -21,7 +21,6 @@ type oneSeen struct {
 	Waiting  int // how many wait, of which some are shown
 	NextRuns []string
 	Versions []version
-	NextOnes []string // the query of the next versions
 	Operator bool
 }
 
@@ -47,12 +46,10 @@ func showSchedule(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if is.Runs.Ended.Next != "" {
 		is.NextRuns = a.With("after", is.Runs.Ended.Next)
 	}
-	var next string
-	if is.Versions, next, err = versionsOf(ctx, a, is.Is.ID, is.Is.Version, a.Text("versions")); err != nil {
-		return front.Shown{}, err
-	}
-	if next != "" {
-		is.NextOnes = a.With("versions", next)
+	if is.Job == "" { // those of a job are the job's
+		if is.Versions, err = versionsOf(ctx, a, is.Is); err != nil {
+			return front.Shown{}, err
+		}
 	}
 	return front.Shown{Title: "Schedule " + is.Is.ID, Data: is, Again: front.UntilSlot(is.Now, is.Resolution())}, nil
 }

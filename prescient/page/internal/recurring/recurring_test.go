@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"prescient/prescient/ops"
 	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
 )
@@ -52,20 +53,23 @@ func TestAFormSaysTheDefinitionThatItWasMadeOf(t *testing.T) {
 	}
 }
 
-func TestAStateOfTheAuditIsADefinition(t *testing.T) {
-	for raw, want := range map[string]string{
-		`{"crontabs":["0 3 * * *"],"zone":"UTC","job_exec":"ship","payload":"text","catch_up":"once","quota":0,"jitter":60,"enabled":true}`: "ship UTC 60000 0 true text 0",
-		`{"crontabs":["0 3 * * *"],"zone":"UTC","job_exec":"ship","payload":{"bytes":3000,"sha256":"00"},"quota":90}`:                       "ship UTC 0 90000 false none 3000",
-		`{"crontabs":["0 3 * * *"],"job_exec":"ship","payload":{"base64":"/w=="}}`:                                                          "ship  0 0 false base64 /w== 0",
-		`{"crontabs":["0 3 * * *"],"payload":[1]}`:                                                                                          "  0 0 false none 1",
-		`{"enabled":false}`: "nil", `{"bytes":70000,"sha256":"00"}`: "nil", `{"crontabs":7}`: "nil", ``: "nil", `null`: "nil", `[`: "nil",
-	} {
-		got := "nil"
-		if d := readState("a", json.RawMessage(raw)); d != nil {
-			got = fmt.Sprintf("%s %s %d %d %t %s %d", d.JobExec, d.Zone, d.JitterMS, d.QuotaMS, d.NoQuota, payloadText(d.Schedule), d.NotKept)
+func TestWhoMadeAVersionIsWhoDefinedItLast(t *testing.T) {
+	one, other := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), time.Date(2026, 11, 19, 10, 0, 0, 0, time.UTC)
+	entry := func(version uint64, verb string, of time.Time) ops.AuditEntry {
+		return ops.AuditEntry{Version: version, Verb: verb, Incarnation: &of, Reason: fmt.Sprint(verb, version)}
+	}
+	entries := []ops.AuditEntry{{Version: 3, Verb: "run"}, entry(5, "pause", one), entry(4, "update", one), entry(3, "resume", one), entry(2, "pause", one), entry(1, "create", one), entry(2, "delete", other), entry(1, "create", other)}
+	for _, test := range []struct {
+		version, before uint64
+		of              time.Time
+		want            string
+	}{{5, 3, one, "update4"}, {3, 0, one, "create1"}, {1, 0, other, "create1"}, {9, 5, one, ""}, {3, 1, one, ""}} {
+		got := ""
+		if e := madeBy(entries, ops.ScheduleVersion{Version: test.version, CreatedAt: test.of}, test.before); e != nil {
+			got = e.Reason
 		}
-		if got != want {
-			t.Errorf("%s: %s; want %s", raw, got, want)
+		if got != test.want {
+			t.Errorf("%+v: %q", test, got)
 		}
 	}
 }
@@ -93,5 +97,34 @@ func TestOccurrencesAroundAChangeOfClocks(t *testing.T) {
 	}
 	if got := around(nil, change); len(got) != 0 {
 		t.Errorf("%v", got)
+	}
+}
+
+func TestAFormOfAJobSaysTheDefinitionThatItWasMadeOf(t *testing.T) {
+	d := definition.Job{Name: "nightly", Timing: definition.Timing{Crontabs: []string{"0 3 * * *", "@daily"}, Zone: "Europe/Berlin", CatchUp: "all", CatchUpWithinMS: 90_000, ExpiresAfterMS: 3_600_000, JitterMS: 60_000, MayCoalesce: true,
+		Overlap: "queue", ToleranceMS: 5000, NoQuota: true, Pool: "heavy", Heartbeat: "beat"}, Steps: []definition.Step{{Name: "report", Shared: true},
+		{Name: "export", JobExec: "export-orders", Arguments: json.RawMessage(`{"a":"<b>","of":[1,2]}`), TimeoutMS: 1500, Retries: 3, RetryWaitMS: 60_000, OnFailure: "continue"}, {Name: "ship", JobExec: "ship", OnFailure: "stop"}}}
+	f := jobFormOf(d)
+	values := url.Values{"name": {f.Name}, "crontabs": {f.Crontabs}, "zone": {f.Zone}, "catch_up": {f.CatchUp}, "catch_up_within": {f.CatchUpWithin}, "expires_after": {f.ExpiresAfter}, "jitter": {f.Jitter}, "may_coalesce": {"1"},
+		"overlap": {f.Overlap}, "tolerance": {f.Tolerance}, "quota": {f.Quota}, "no_quota": {"1"}, "pool": {f.Pool}, "heartbeat": {f.Heartbeat}}
+	for _, s := range f.Steps {
+		for name, value := range map[string]string{"step_name": s.Name, "step_is": s.Is, "step_exec": s.JobExec, "step_arguments": s.Arguments, "step_timeout": s.Timeout, "step_retries": s.Retries, "step_wait": s.RetryWait, "step_failure": s.Failed} {
+			values.Add(name, value)
+		}
+	}
+	got, err := jobFilledIn(front.NewQuery(values)).definition()
+	if err != nil || !reflect.DeepEqual(got, d) {
+		t.Errorf("%+v, %v; want %+v", got, err, d)
+	}
+	values["step_arguments"] = values["step_arguments"][:1] // a form that nobody's browser sends
+	if got, err := jobFilledIn(front.NewQuery(values)).definition(); err != nil || got.Steps[1].Arguments != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for raw, want := range map[string]string{`{"a":"b"}`: `{"a":"b"}`, "\"a\ufffe\u007f\"": `"a\ufffe\u007f"`, "\"\U0001fffe\"": `"\ud83f\udffe"`} {
+		text := typable(raw)
+		var was, is string
+		if raw[0] == '"' && (json.Unmarshal([]byte(raw), &was) != nil || json.Unmarshal([]byte(text), &is) != nil || was != is) || text != want {
+			t.Errorf("%q: %q; want %q", raw, text, want)
+		}
 	}
 }

@@ -2,200 +2,126 @@ package recurring
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"time"
+	"slices"
+	"strconv"
 
-	"prescient/prescient"
 	"prescient/prescient/audit"
 	"prescient/prescient/ops"
-	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
 )
 
-// state is a schedule as the audit has it: durations are in seconds.
-type state struct {
-	Crontabs      []string        `json:"crontabs"`
-	Zone          string          `json:"zone"`
-	JobExec       string          `json:"job_exec"`
-	Topic         string          `json:"topic"`
-	Owner         string          `json:"owner"`
-	Payload       json.RawMessage `json:"payload"`
-	CatchUp       string          `json:"catch_up"`
-	CatchUpWithin int64           `json:"catch_up_within"`
-	ExpiresAfter  int64           `json:"expires_after"`
-	Jitter        int64           `json:"jitter"`
-	MayCoalesce   bool            `json:"may_coalesce"`
-	Long          bool            `json:"long"`
-	Overlap       string          `json:"overlap"`
-	Tolerance     int64           `json:"tolerance"`
-	Quota         *int64          `json:"quota"`
-	Pool          string          `json:"pool"`
-	Heartbeat     string          `json:"heartbeat"`
-	Enabled       *bool           `json:"enabled"`
-	Bytes         int             `json:"bytes"` // of a state that was too long to be kept
+// version is a definition that a schedule has or had, as a view shows it.
+type version struct {
+	ops.ScheduleVersion
+	// By is the entry of the audit that made it; nil where that was pruned, or nobody wrote one.
+	By *ops.AuditEntry
+	// Changes are what is not as in the version before it.
+	Changes []change
+	// Back is the address of going back to it, in pairs; nil for the one that it has.
+	Back []string
+	// Earlier says that it is one of a schedule of this id that was deleted.
+	Earlier bool
 }
 
-// defined is a definition that the audit has; NotKept says that its payload was kept as a digest alone: nothing but its length is known.
-type defined struct {
-	definition.Schedule
-	NotKept int
+// entriesLooked is how many entries of the audit are looked at for who made the versions.
+const entriesLooked = 500
+
+// versionsOf reads the versions of a schedule, and who made them.
+func versionsOf(ctx context.Context, a front.Asked, is ops.Schedule) (all []version, err error) {
+	page, err := ops.ListScheduleVersions.Do(ctx, a.Ops, a.By, ops.ScheduleAsked{ID: is.ID})
+	if err != nil {
+		return nil, err
+	}
+	entries, err := ops.ListAudit.Do(ctx, a.Ops, bare(a.By), ops.AuditAsked{Kind: string(audit.Schedule), ID: is.ID, Paging: ops.Paging{Limit: entriesLooked}})
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range page.Rows {
+		one := version{ScheduleVersion: v, Earlier: !v.CreatedAt.Equal(is.CreatedAt)}
+		var before []field
+		after := uint64(0)
+		if i+1 < len(page.Rows) {
+			older := page.Rows[i+1]
+			before = versionFields(older, a.Operator())
+			if older.CreatedAt.Equal(v.CreatedAt) {
+				after = older.Version
+			}
+		}
+		one.Changes = changes(before, versionFields(v, a.Operator()))
+		one.By = madeBy(entries.Rows, v, after)
+		if v.EndedAt != nil {
+			one.Back = []string{"id", is.ID, "version", strconv.FormatUint(v.Version, 10)}
+			if one.Earlier {
+				one.Back = append(one.Back, "of", v.CreatedAt.UTC().Format("2006-01-02T15:04:05.999999Z"))
+			}
+		}
+		all = append(all, one)
+	}
+	return all, nil
 }
 
-// payload is how the audit has one that is no text.
-type payload struct {
-	Base64 *string `json:"base64"`
-	Bytes  int     `json:"bytes"`
-}
+// verbsOfDefinitions are those of entries that define something: accept and refuse are what a timer does with what plain SQL has inserted.
+var verbsOfDefinitions = []string{audit.Create, audit.Update, "accept", "refuse"}
 
-// readState reads a definition of the audit; nil where the entry has none, as that of a pause. Entries may have been written by anybody who may insert them.
-func readState(id string, raw json.RawMessage) *defined {
-	var s state
-	if len(raw) == 0 || json.Unmarshal(raw, &s) != nil || len(s.Crontabs) == 0 {
+// madeBy is the entry of the change that made a version: the one with a definition behind the version before it.
+func madeBy(entries []ops.AuditEntry, v ops.ScheduleVersion, before uint64) *ops.AuditEntry {
+	i := slices.IndexFunc(entries, func(e ops.AuditEntry) bool {
+		return e.Incarnation != nil && e.Incarnation.Equal(v.CreatedAt) && e.Version > before && e.Version <= v.Version && slices.Contains(verbsOfDefinitions, e.Verb)
+	})
+	if i < 0 {
 		return nil
 	}
-	d := defined{Schedule: definition.Schedule{ID: id, JobExec: s.JobExec, Topic: s.Topic, Owner: s.Owner, Long: s.Long}}
-	d.Timing = definition.Timing{Crontabs: s.Crontabs, Zone: s.Zone, CatchUp: s.CatchUp, CatchUpWithinMS: 1000 * s.CatchUpWithin, ExpiresAfterMS: 1000 * s.ExpiresAfter, JitterMS: 1000 * s.Jitter,
-		MayCoalesce: s.MayCoalesce, Overlap: s.Overlap, ToleranceMS: 1000 * s.Tolerance, Pool: s.Pool, Heartbeat: s.Heartbeat}
-	if s.Quota != nil {
-		d.QuotaMS, d.NoQuota = 1000**s.Quota, *s.Quota == 0
-	}
-	var text string
-	var other payload
-	switch {
-	case len(s.Payload) == 0 || string(s.Payload) == "null":
-	case json.Unmarshal(s.Payload, &text) == nil:
-		d.Payload = &text
-	case json.Unmarshal(s.Payload, &other) == nil && other.Base64 != nil:
-		d.PayloadBase64 = *other.Base64
-	default:
-		d.NotKept = max(1, other.Bytes)
-	}
-	return &d
+	return &entries[i]
 }
 
-// fields are those of the definition, for a comparison with another that has the payload is.
-func (d defined) fields(is definition.Schedule) []field {
-	if d.NotKept > 0 {
-		d.Payload, d.PayloadBase64 = is.Payload, is.PayloadBase64
+// versionFields are the fields of a version of a list, which leaves out long payloads.
+func versionFields(v ops.ScheduleVersion, operator bool) []field {
+	if v.PayloadSHA256 == "" {
+		return scheduleFields(v.Schedule, operator)
 	}
-	return scheduleFields(d.Schedule, true)
-}
-
-// version is an entry of the audit, as a view shows it.
-type version struct {
-	ops.AuditEntry
-	// Changes are what was changed, for operators; Switched says that it was only paused or resumed.
-	Changes []change
-	// Back says that one may go back to it.
-	Back bool
-}
-
-// versionsShown is how many entries of the audit stand on a page.
-const versionsShown = 20
-
-// versionsOf reads the last versions of a schedule, which has a version now.
-func versionsOf(ctx context.Context, a front.Asked, id string, now uint64, after string) (all []version, next string, err error) {
-	page, err := ops.ListAudit.Do(ctx, a.Ops, a.By, ops.AuditAsked{Kind: string(audit.Schedule), ID: id, Paging: ops.Paging{After: after, Limit: versionsShown}})
-	if err != nil {
-		return nil, "", err
-	}
-	for _, e := range page.Rows {
-		v := version{AuditEntry: e}
-		was, is := readState(id, e.Before), readState(id, e.After)
-		switch {
-		case was != nil && is != nil:
-			v.Changes = changes(was.keptFields(), is.keptFields())
-		case is != nil:
-			v.Changes = changes(nil, is.keptFields())
-		case was != nil:
-			v.Changes = changes(was.keptFields(), nil)
-		}
-		v.Back = is != nil && e.Version != now && a.Operator()
-		all = append(all, v)
-	}
-	return all, page.Next, nil
-}
-
-// keptFields are those that the audit has of it.
-func (d defined) keptFields() []field {
-	if d.NotKept == 0 {
-		return scheduleFields(d.Schedule, true)
-	}
-	return append(scheduleFields(d.Schedule, false), fieldOf("Payload", fmt.Sprintf("%d bytes, of which the audit has a digest alone", d.NotKept)))
-}
-
-// versionAt reads a version of a schedule, whose entry is of a time.
-func versionAt(ctx context.Context, o *ops.Ops, by ops.Caller, id string, number uint64, at time.Time) (defined, error) {
-	asked := ops.AuditAsked{Kind: string(audit.Schedule), ID: id, From: at, Before: at.Add(time.Second), Paging: ops.Paging{Limit: 1000}}
-	page, err := ops.ListAudit.Do(ctx, o, by, asked)
-	if err != nil {
-		return defined{}, err
-	}
-	for _, e := range page.Rows {
-		if e.Version != number {
-			continue
-		}
-		if d := readState(id, e.After); d != nil {
-			return *d, nil
-		}
-	}
-	return defined{}, fmt.Errorf("%w: the audit has no definition of version %d of schedule %q at %s; it may be pruned", prescient.ErrInvalid, number, id, at.Format(time.RFC3339))
+	return append(scheduleFields(v.Schedule, false), fieldOf("Payload", fmt.Sprintf("%d bytes, SHA-256 %s", v.PayloadBytes, v.PayloadSHA256)))
 }
 
 // backSeen is what the template of going back gets.
 type backSeen struct {
-	ID       string
-	Now      uint64 // the version that there is
-	Version  string
-	At       time.Time
-	Changes  []change
-	NotKept  int
-	Enabled  bool
-	Ahead    ahead
-	Operator bool
+	Is, To  ops.ScheduleVersion
+	Enabled bool
+	Changes []change
+	Ahead   ahead
 }
 
 // askBack shows what going back to a version changes.
 func askBack(ctx context.Context, a front.Asked) (front.Shown, error) {
-	is, to, err := goingBack(ctx, a.Ops, a.By, a.Query)
+	asked := backAsked(a.Query)
+	if err := a.Err(); err != nil {
+		return front.Shown{}, err
+	}
+	is, err := ops.GetSchedule.Do(ctx, a.Ops, a.By, asked.ScheduleAsked)
 	if err != nil {
 		return front.Shown{}, err
 	}
-	seen := backSeen{ID: is.ID, Now: is.Version, Version: a.Text("version"), At: a.Time("at"), NotKept: to.NotKept, Enabled: is.Enabled,
-		Changes: changes(scheduleFields(is.Schedule, true), to.fields(is.Schedule))}
+	to, err := ops.GetScheduleVersion.Do(ctx, a.Ops, a.By, asked)
+	if err != nil {
+		return front.Shown{}, err
+	}
+	seen := backSeen{Is: ops.ScheduleVersion{Schedule: is.Schedule, Version: is.Version}, To: to, Enabled: is.Enabled, Changes: changes(scheduleFields(is.Schedule, true), scheduleFields(to.Schedule, true))}
 	seen.Ahead, err = aheadOf(ctx, a, to.Timing, is.ID, is.CreatedAt)
-	return front.Shown{Title: "Go back to version " + seen.Version, Data: seen}, err
+	return front.Shown{Title: fmt.Sprintf("Go back to version %d", to.Version), Data: seen}, err
 }
 
-// goingBack reads a schedule, and the version to go back to.
-func goingBack(ctx context.Context, o *ops.Ops, by ops.Caller, q *front.Query) (is ops.Schedule, to defined, err error) {
-	number, at := q.Number("version"), q.Time("at")
-	if err := q.Err(); err != nil {
-		return is, to, err
-	}
-	if is, err = ops.GetSchedule.Do(ctx, o, by, ops.ScheduleAsked{ID: q.Text("id")}); err != nil {
-		return is, to, err
-	}
-	to, err = versionAt(ctx, o, by, is.ID, number, at)
-	return is, to, err
+func backAsked(q *front.Query) ops.ScheduleVersionAsked {
+	return ops.ScheduleVersionAsked{ScheduleAsked: ops.ScheduleAsked{ID: q.Text("id")}, Version: q.Number("version"), Of: q.Time("of")}
 }
 
 // goBack makes a version the definition of a schedule again, by a change that has a version of its own.
 func goBack(ctx context.Context, d front.Doing) (front.Done, error) {
-	is, to, err := goingBack(ctx, d.Ops, d.By, d.Query)
-	if err != nil {
-		return front.Done{}, err
-	}
-	if to.NotKept > 0 {
-		to.Payload, to.PayloadBase64 = is.Payload, is.PayloadBase64
-	}
-	seen := d.Number("seen")
+	asked := ops.ScheduleGoingBack{ScheduleVersionAsked: backAsked(d.Query), Seen: d.Number("seen")}
 	if err := d.Err(); err != nil {
 		return front.Done{}, err
 	}
-	did, err := ops.UpdateSchedule.Do(ctx, d.Ops, d.By, ops.ScheduleUpdate{Schedule: to.Schedule, Version: seen})
-	return front.Done{Path: "/schedule", Query: []string{"id", is.ID}, Count: count(did.Changed)}, err
+	did, err := ops.GoBackSchedule.Do(ctx, d.Ops, d.By, asked)
+	return front.Done{Path: "/schedule", Query: []string{"id", asked.ID}, Count: count(did.Changed)}, err
 }
 
 func count(is bool) int {

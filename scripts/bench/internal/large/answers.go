@@ -64,34 +64,11 @@ var answers = []struct {
 }
 
 func measureAnswers(ctx context.Context, b *rig.Bench, s *rig.Server) error {
-	ended := b.Rows
-	if ended == 0 {
-		ended = b.Scaled(50_000_000)
-	}
-	p, err := s.Install(ctx, "answers", resolution, b.Keep)
+	p, ended, err := filled(ctx, b, s)
 	if err != nil {
 		return err
 	}
-	if b.Keep {
-		defer p.Close()
-	} else {
-		defer p.Drop(ctx)
-	}
-	if _, err := p.Exec(ctx, "SELECT 1 FROM bench_filled"); err != nil {
-		for _, fill := range []func() error{
-			func() error { return fillHistory(ctx, b, p, ended) },
-			func() error { return fillPending(ctx, b, p, ended/5*3) },
-			func() error { return fillBooks(ctx, p) },
-			func() error { return fillSums(ctx, p) },
-		} {
-			if err := fill(); err != nil {
-				return err
-			}
-		}
-		if _, err := p.Exec(ctx, "CREATE TABLE bench_filled (n INT)"); err != nil {
-			return err
-		}
-	}
+	defer leave(ctx, b, p)
 	db, err := connect.Open(limitedDSN(p, viewLimit), 0)
 	if err != nil {
 		return err
@@ -103,6 +80,44 @@ func measureAnswers(ctx context.Context, b *rig.Bench, s *rig.Server) error {
 		}
 	}
 	return measureEndpoints(ctx, b, p, db, ended)
+}
+
+// filled makes an installation with so many ends, three fifths as many pending checks, books and sums, or takes that which --keep has kept.
+func filled(ctx context.Context, b *rig.Bench, s *rig.Server) (p *rig.Place, ended int, err error) {
+	if ended = b.Rows; ended == 0 {
+		ended = b.Scaled(50_000_000)
+	}
+	if p, err = s.Install(ctx, "answers", resolution, b.Keep); err != nil {
+		return nil, 0, err
+	}
+	if _, err := p.Exec(ctx, "SELECT 1 FROM bench_filled"); err == nil {
+		return p, ended, sumUp(ctx, p)
+	}
+	for _, fill := range []func() error{
+		func() error { return fillHistory(ctx, b, p, ended) },
+		func() error { return fillPending(ctx, b, p, pendingOf(ended)) },
+		func() error { return fillBooks(ctx, p) },
+		func() error { return fillNames(ctx, p) },
+		func() error { return sumUp(ctx, p) },
+	} {
+		if err := fill(); err != nil {
+			leave(ctx, b, p)
+			return nil, 0, err
+		}
+	}
+	_, err = p.Exec(ctx, "CREATE TABLE bench_filled (n INT)")
+	return p, ended, err
+}
+
+func pendingOf(ended int) int { return ended / 5 * 3 }
+
+// leave drops what was filled, or closes it where --keep keeps it.
+func leave(ctx context.Context, b *rig.Bench, p *rig.Place) {
+	if b.Keep {
+		p.Close()
+	} else {
+		p.Drop(ctx)
+	}
 }
 
 // fillBooks makes the ledger of the slots whose ends there are, and books of their job_execs.

@@ -21,7 +21,6 @@ import (
 	"prescient/prescient/schedule"
 	"prescient/prescient/stats"
 	"prescient/prescient/steps"
-	"prescient/sql"
 
 	"prescient/scripts/bench/internal/page"
 	"prescient/scripts/bench/internal/rig"
@@ -32,6 +31,8 @@ const (
 	callers = 20
 	// callersAsk is for how long they do, each request anew as soon as it is answered.
 	callersAsk = 3 * time.Second
+	// sharedFor is longer than an answer is given to others that ask the same.
+	sharedFor = 2100 * time.Millisecond
 )
 
 // endpoints are what the API is asked for. {middle} is a time in the middle of history, {slot} one with much to come.
@@ -48,17 +49,13 @@ var endpoints = []string{
 	"health?ready=true",
 }
 
-// fillSums has the last week's ends summed up as an agent does it, and makes what the endpoints ask for by name.
-func fillSums(ctx context.Context, p *rig.Place) error {
+// fillNames makes what the endpoints ask for by name.
+func fillNames(ctx context.Context, p *rig.Place) error {
 	db, err := connect.Open(p.DSN(p.Name), 0)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	now := time.Now()
-	if _, err := stats.Rebuild(ctx, db, "", sql.Auto, now.AddDate(0, 0, -8), now); err != nil {
-		return err
-	}
 	c, err := client.New(ctx, p.App, client.Options{})
 	if err != nil {
 		return err
@@ -70,7 +67,26 @@ func fillSums(ctx context.Context, p *rig.Place) error {
 	return err
 }
 
-// measureEndpoints asks each endpoint by one caller, which counts the statements, and then by all of them at once.
+// sumUp sums history up to the last hour that is over, as agents do beside their work.
+func sumUp(ctx context.Context, p *rig.Place) error {
+	db, err := connect.Open(p.DSN(p.Name), 0)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	rollup, err := stats.New(ctx, db, stats.Options{Worker: "bench"})
+	if err != nil {
+		return err
+	}
+	for last := time.Now().UTC().Truncate(time.Hour).Add(-time.Hour); ; rollup.Once(ctx) {
+		var summed bool
+		if err := db.GetContext(ctx, &summed, "SELECT COALESCE(MAX(start) >= ?, FALSE) FROM stats_hour", last); err != nil || summed {
+			return err
+		}
+	}
+}
+
+// measureEndpoints asks each endpoint.
 func measureEndpoints(ctx context.Context, b *rig.Bench, p *rig.Place, db *sqlx.DB, size int) error {
 	o, err := ops.Open(ctx, ops.Options{Accounts: ops.Accounts{Viewer: db, Operator: db, Admin: db}})
 	if err != nil {
@@ -80,19 +96,27 @@ func measureEndpoints(ctx context.Context, b *rig.Bench, p *rig.Place, db *sqlx.
 		return ops.Caller{Name: r.Header.Get("Authorization"), Role: ops.Admin, Token: uint64(len(r.Header.Get("Authorization"))), Host: "bench"}, nil
 	}}))
 	defer server.Close()
+	return askEach(ctx, b, p, size, endpoints, server.URL+api.Base+"/")
+}
+
+// askEach asks for each path by one caller, which counts the statements, and then by all of them at once.
+func askEach(ctx context.Context, b *rig.Bench, p *rig.Place, size int, paths []string, base string) error {
 	pairs := []string{"{middle}", url.QueryEscape(time.Now().UTC().AddDate(0, 0, -historyDays/2).Format(time.RFC3339)),
 		"{slot}", url.QueryEscape(time.Now().UTC().Add(10 * 24 * time.Hour).Truncate(resolution).Format(time.RFC3339))}
 	var worst float64
-	for _, path := range endpoints {
-		address := server.URL + api.Base + "/" + replace(path, pairs...)
+	for _, path := range paths {
+		address := base + replace(path, pairs...)
 		count := p.Questions()
 		before, err := count()
 		if err != nil {
 			return err
 		}
-		const alone = 3
+		const alone = 2
 		var ms []float64
 		for range alone {
+			if err := rig.Pause(ctx, sharedFor); err != nil {
+				return err
+			}
 			took, err := get(ctx, address, 1)
 			if err != nil {
 				return fmt.Errorf("%s: %w", path, err)
@@ -111,7 +135,7 @@ func measureEndpoints(ctx context.Context, b *rig.Bench, p *rig.Place, db *sqlx.
 		figures := map[string]float64{"statements": (after - before - 1) / alone, "alone ms": page.Median(ms), "20 p50 ms": page.Percentile(all, 50),
 			"20 p99 ms": page.Percentile(all, 99), "20 a second": float64(len(all)) / callersAsk.Seconds()}
 		worst = max(worst, figures["20 p99 ms"])
-		b.Say("  %-58s %5.1f statements, alone %7.1f ms; 20 callers: %8.1f, %8.1f ms, %7.0f a second", path, figures["statements"], figures["alone ms"],
+		b.Say("  %-58s %5.1f statements, alone %7.1f ms; 20 at once: %8.1f, %8.1f ms, %7.0f a second", path, figures["statements"], figures["alone ms"],
 			figures["20 p50 ms"], figures["20 p99 ms"], figures["20 a second"])
 		if err := b.Book.Add(page.Record{Case: path, Rows: size, Figures: figures}); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package ops
+package definition
 
 import (
 	"context"
@@ -7,10 +7,11 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/schedule/timeline"
+	"prescient/slots"
 )
 
-// PreviewAsked is what is to be looked at before it is created.
-type PreviewAsked struct {
+// Previewed is what is to be looked at before it is created.
+type Previewed struct {
 	Crontabs []string  `query:"crontab,explode" required:"true" minItems:"1" maxItems:"200" doc:"A crontab; more by giving it again."`
 	Zone     string    `query:"zone" default:"UTC" doc:"The zone of the crontabs, such as Europe/Berlin."`
 	From     time.Time `query:"from" doc:"After this time; now by default."`
@@ -35,33 +36,24 @@ type Preview struct {
 	TooFine      string     `json:"too_fine,omitempty" doc:"Why a schedule with these is refused unless it may coalesce: two occurrences are in one slot."`
 }
 
-// PreviewSchedule says when crontabs fire.
-var PreviewSchedule = query("schedules.preview", Viewer, "Say when crontabs fire next.", func(ctx context.Context, q asked, in PreviewAsked) (out Preview, err error) {
-	from := in.From
-	if from.IsZero() {
-		if from, err = q.client.Now(ctx, q.db); err != nil {
-			return out, err
-		}
-	}
-	if err := checkTimes(in.From, in.MadeAt); err != nil {
-		return out, err
-	}
-	made := in.MadeAt
+// Preview says when crontabs fire after a time. The error wraps prescient.ErrInvalid.
+func (a Previewed) Preview(ctx context.Context, grid slots.Grid, from time.Time) (out Preview, err error) {
+	made := a.MadeAt
 	if made.IsZero() {
 		made = from
 	}
-	line, err := timeline.Parse(in.Crontabs, in.Zone, made)
+	line, err := timeline.Parse(a.Crontabs, a.Zone, made)
 	if err != nil {
 		return out, err
 	}
-	for _, one := range in.Crontabs {
+	for _, one := range a.Crontabs {
 		out.Words = append(out.Words, timeline.Words(one))
 	}
 	if _, change := from.In(line.Zone()).ZoneBounds(); !change.IsZero() {
 		change = change.UTC()
 		out.ClocksChange = &change
 	}
-	later := timeline.Jitter(in.ID, time.Duration(in.JitterMS)*time.Millisecond).Truncate(time.Second)
+	later := timeline.Jitter(a.ID, time.Duration(a.JitterMS)*time.Millisecond).Truncate(time.Second)
 	out.Times = []Occurrence{}
 	for at := range line.After(from.Add(-later)) {
 		at = at.Add(later)
@@ -69,12 +61,12 @@ var PreviewSchedule = query("schedules.preview", Viewer, "Say when crontabs fire
 			return out, context.Cause(ctx)
 		}
 		out.Times = append(out.Times, Occurrence{at.UTC(), at.In(line.Zone()).Format(time.RFC3339Nano)})
-		if len(out.Times) == in.Count {
+		if len(out.Times) == a.Count {
 			break
 		}
 	}
-	if err := line.TooFine(q.tables.Grid, from, later); errors.Is(err, prescient.ErrInvalid) {
+	if err := line.TooFine(grid, from, later); errors.Is(err, prescient.ErrInvalid) {
 		out.TooFine = err.Error()
 	}
 	return out, nil
-})
+}
