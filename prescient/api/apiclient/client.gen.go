@@ -748,6 +748,7 @@ type Created struct {
 
 // DoctorFinding defines model for DoctorFinding.
 type DoctorFinding struct {
+	About    []string `json:"about,omitempty,omitzero"`
 	Code     string   `json:"code"`
 	DDL      []string `json:"ddl,omitempty,omitzero"`
 	Do       string   `json:"do,omitempty,omitzero"`
@@ -2224,6 +2225,7 @@ type StatsTimes struct {
 
 // StatusFinding defines model for StatusFinding.
 type StatusFinding struct {
+	About    []string `json:"about,omitempty,omitzero"`
 	Code     string   `json:"code"`
 	DDL      []string `json:"ddl,omitempty,omitzero"`
 	Do       string   `json:"do,omitempty,omitzero"`

@@ -122,8 +122,10 @@ var layers = []layer{
 	{"prescient/page/internal/look", []string{"prescient"}}, // what a page shows is for others
 	{"prescient/page/login", append([]string{"prescient/audit", "prescient/internal/bound", "prescient/internal/password", "prescient/ops", "prescient/ops/door", "prescient/page", "prescient/page/internal/look"}, vocabulary...)},
 	{"prescient/page/internal/chart", nil},
+	{"prescient/page/internal/mend", []string{"prescient", "prescient/doctor", "prescient/ops"}},
 	{"prescient/page/internal/front", []string{"prescient", "prescient/internal/bound", "prescient/ops", "prescient/ops/kind", "prescient/ops/stream", "prescient/page/internal/look"}},
-	{"prescient/page/internal/*", append([]string{"prescient/page/internal/chart", "prescient/page/internal/front", "prescient/page/internal/look"}, rooms...)},
+	{"prescient/page/internal/browser", nil}, // tests only
+	{"prescient/page/internal/*", append([]string{"prescient/page/internal/chart", "prescient/page/internal/front", "prescient/page/internal/look", "prescient/page/internal/mend"}, rooms...)},
 	{"prescient/page", append([]string{"prescient/page/internal/*"}, rooms...)},
 	{"prescient/localserver", []string{"prescient/localserver/internal/*"}},
 	{"prescient/localserver/internal/*", nil},
@@ -134,6 +136,7 @@ var layers = []layer{
 	{"prescient/internal/rig/served", []string{"prescient", "prescient/internal/rig", "prescient/internal/rig/app", "prescient/localserver/servertest", "prescient/ops"}},
 	{"prescient/internal/rig/pages", []string{"sql", "sql/migrate", "prescient/internal/rig", "prescient/localserver/servertest"}},
 	{"prescient/internal/rig/whole", append([]string{"prescient/worker", "prescient/worker/books", "prescient/internal/rig", "prescient/internal/rig/app", "prescient/localserver/servertest"}, vocabulary...)},
+	{"prescient/internal/rig/night", []string{"prescient", "prescient/internal/rig", "prescient/internal/rig/whole", "prescient/schedule", "prescient/worker"}},
 	{"prescient/internal/acceptance", nil}, // tests only
 	{"jobs/command/internal/group", nil},
 	{"jobs/command/variable", nil},

@@ -29,6 +29,7 @@ func (f *Front) known(next func(w http.ResponseWriter, r *http.Request, by User)
 		var by User
 		_, err := guarded(r.Context(), func(context.Context) (_ struct{}, err error) {
 			if by, err = f.o.Who(r); err != nil {
+				f.away.note(err) // who somebody is stands in the database, too
 				return struct{}{}, err
 			}
 			if wait := f.rates.Take(by.Name, time.Now()); wait > 0 {
