@@ -24,23 +24,28 @@ func (a JobsAsked) has(j steps.Stored) bool {
 	if a.Paused && j.Schedule.Enabled {
 		return false
 	}
-	return a.Search == "" || hasText(a.Search, j.Name) || slices.ContainsFunc(j.Steps, func(s steps.Step) bool { return hasText(a.Search, s.Name, s.JobExec) })
+	return a.Search == "" || definition.HasText(a.Search, j.Name) || slices.ContainsFunc(j.Steps, func(s steps.Step) bool { return definition.HasText(a.Search, s.Name, s.JobExec) })
 }
 
 // ListJobs lists jobs.
 var ListJobs = query("jobs.list", Viewer, "List jobs of steps in the order of their names. A page of a search may be shorter than its limit.", func(ctx context.Context, q asked, in JobsAsked) (Page[Job], error) {
-	if err := errors.Join(in.behindName(), prescient.ValidText("search", in.Search, 200)); err != nil {
-		return Page[Job]{}, err
-	}
-	found, next, err := searched(ctx, in.Paging, in.Search != "" || in.Paused, in.has, func(j steps.Stored) string { return j.Name }, func(after string, limit int) ([]steps.Stored, error) {
-		return q.jobs.List(ctx, q.db, after, limit)
-	})
+	found, next, err := q.matchingJobs(ctx, q.db, in)
 	if err != nil {
 		return Page[Job]{}, err
 	}
 	rows, err := q.jobsWithNext(ctx, found...)
 	return Page[Job]{Rows: rows, Next: next}, err
 })
+
+// matchingJobs reads a page of the jobs that match.
+func (o *Ops) matchingJobs(ctx context.Context, db prescient.DB, in JobsAsked) (found []steps.Stored, next string, err error) {
+	if err := errors.Join(in.behindName(), prescient.ValidText("search", in.Search, 200)); err != nil {
+		return nil, "", err
+	}
+	return definition.Search(ctx, in.After, in.Limit, in.Search != "" || in.Paused, in.has, func(j steps.Stored) string { return j.Name }, func(after string, limit int) ([]steps.Stored, error) {
+		return o.jobs.List(ctx, db, after, limit)
+	})
+}
 
 // jobsWithNext are jobs as the caller may see them, with what their timers wait for.
 func (q asked) jobsWithNext(ctx context.Context, found ...steps.Stored) ([]Job, error) {

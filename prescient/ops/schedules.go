@@ -28,31 +28,35 @@ func (a SchedulesAsked) has(s schedule.Stored) bool {
 	if a.Paused && s.Enabled {
 		return false
 	}
-	return a.Search == "" || hasText(a.Search, s.ID, s.JobExec, s.Topic, s.Owner.String())
+	return a.Search == "" || definition.HasText(a.Search, s.ID, s.JobExec, s.Topic, s.Owner.String())
 }
 
 // ListSchedules lists schedules.
 var ListSchedules = query("schedules.list", Viewer, "List schedules in the order of their ids, without their payloads. A page of a search may be shorter than its limit.", func(ctx context.Context, q asked, in SchedulesAsked) (Page[Schedule], error) {
-	f := schedule.Filter{Troubled: in.Troubled}
-	err := errors.Join(prescient.ValidText("cursor", in.After, 1000), prescient.ValidText("search", in.Search, 200))
-	if err != nil {
-		return Page[Schedule]{}, err
-	}
-	if in.Owner != "" {
-		if f.Owner, err = prescient.ParseEntity(in.Owner); err != nil {
-			return Page[Schedule]{}, err
-		}
-	}
-	found, next, err := searched(ctx, in.Paging, in.Search != "" || in.Paused, in.has, func(s schedule.Stored) string { return s.ID }, func(after string, limit int) ([]schedule.Stored, error) {
-		f.After, f.Limit = after, limit
-		return q.schedules.List(ctx, q.db, f)
-	})
+	found, next, err := q.matching(ctx, q.db, in)
 	if err != nil {
 		return Page[Schedule]{}, err
 	}
 	rows, err := q.withNext(ctx, found...)
 	return Page[Schedule]{Rows: rows, Next: next}, err
 })
+
+// matching reads a page of the schedules that match.
+func (o *Ops) matching(ctx context.Context, db prescient.DB, in SchedulesAsked) (found []schedule.Stored, next string, err error) {
+	f := schedule.Filter{Troubled: in.Troubled}
+	if err := errors.Join(prescient.ValidText("cursor", in.After, 1000), prescient.ValidText("search", in.Search, 200)); err != nil {
+		return nil, "", err
+	}
+	if in.Owner != "" {
+		if f.Owner, err = prescient.ParseEntity(in.Owner); err != nil {
+			return nil, "", err
+		}
+	}
+	return definition.Search(ctx, in.After, in.Limit, in.Search != "" || in.Paused, in.has, func(s schedule.Stored) string { return s.ID }, func(after string, limit int) ([]schedule.Stored, error) {
+		f.After, f.Limit = after, limit
+		return o.schedules.List(ctx, db, f)
+	})
+}
 
 // withNext are schedules with what their timers wait for.
 func (q asked) withNext(ctx context.Context, found ...schedule.Stored) ([]Schedule, error) {

@@ -2,8 +2,6 @@ package ops
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"time"
 
@@ -25,46 +23,24 @@ var PreviewSchedule = query("schedules.preview", Viewer, "Say when crontabs fire
 	return in.Preview(ctx, q.tables.Grid, from)
 })
 
-// ScheduleVersion is a definition that a schedule has, or had.
-type ScheduleVersion struct {
-	definition.Schedule
-	Version       uint64     `json:"version,string" doc:"The last that the schedule had with this definition: a pause and a resume make one, too."`
-	CreatedAt     time.Time  `json:"created_at" doc:"When the schedule was created: one of its id that was deleted had versions of its own."`
-	EndedAt       *time.Time `json:"ended_at,omitempty" doc:"When another took its place, or the schedule was deleted; it is so now where there is none."`
-	PayloadBytes  int        `json:"payload_bytes,omitempty" doc:"How long the payload is; for operators."`
-	PayloadSHA256 string     `json:"payload_sha256,omitempty" doc:"Of a payload that is longer than 4 kB, which a list leaves out; for operators."`
-}
-
-func versionOf(v schedule.Version) ScheduleVersion {
-	return ScheduleVersion{definition.OfSchedule(v.Schedule), v.Version, v.CreatedAt, timeOrNil(v.EndedAt), v.Bytes, hex.EncodeToString(v.Digest)}
-}
-
-// longPayload is how long a payload is that a list leaves out.
-const longPayload = 4 << 10
-
 // ListScheduleVersions lists the versions of a schedule.
-var ListScheduleVersions = query("schedules.versions", Viewer, "List the versions of a schedule, the latest first: what it is, and the last 50 that it was; also of one that was deleted.", func(ctx context.Context, q asked, in ScheduleAsked) (Page[ScheduleVersion], error) {
+var ListScheduleVersions = query("schedules.versions", Viewer, "List the versions of a schedule, the latest first: what it is, and the last 50 that it was; also of one that was deleted.", func(ctx context.Context, q asked, in ScheduleAsked) (Page[definition.ScheduleVersion], error) {
 	found, err := q.schedules.Versions(ctx, q.db, in.ID, q.by.Role.May(Operator))
 	if err != nil {
-		return Page[ScheduleVersion]{}, err
+		return Page[definition.ScheduleVersion]{}, err
 	}
 	is, err := q.schedule(ctx, in.ID)
 	if err != nil && (len(found) == 0 || !errors.Is(err, schedule.ErrNotFound)) {
-		return Page[ScheduleVersion]{}, err
+		return Page[definition.ScheduleVersion]{}, err
 	}
-	rows := []ScheduleVersion{}
+	rows := []definition.ScheduleVersion{}
 	if err == nil {
-		v := schedule.Version{Schedule: is.Schedule, Version: is.Version, CreatedAt: is.CreatedAt, Bytes: len(is.Payload)}
-		if v.Bytes > longPayload {
-			digest := sha256.Sum256(v.Payload)
-			v.Payload, v.Digest = nil, digest[:]
-		}
-		rows = append(rows, versionOf(v))
+		rows = append(rows, definition.OfVersion(schedule.Version{Schedule: is.Schedule, Version: is.Version, CreatedAt: is.CreatedAt, Bytes: len(is.Payload)}).Listed())
 	}
 	for _, v := range found {
-		rows = append(rows, versionOf(v))
+		rows = append(rows, definition.OfVersion(v))
 	}
-	return Page[ScheduleVersion]{Rows: rows}, nil
+	return Page[definition.ScheduleVersion]{Rows: rows}, nil
 })
 
 // ScheduleVersionAsked names a version of a schedule.
@@ -79,12 +55,12 @@ func (a ScheduleVersionAsked) which() schedule.Which {
 }
 
 // GetScheduleVersion returns a version of a schedule.
-var GetScheduleVersion = query("schedules.version", Viewer, "Get what a schedule was with a version; for operators with its payload.", func(ctx context.Context, q asked, in ScheduleVersionAsked) (ScheduleVersion, error) {
+var GetScheduleVersion = query("schedules.version", Viewer, "Get what a schedule was with a version; for operators with its payload.", func(ctx context.Context, q asked, in ScheduleVersionAsked) (definition.ScheduleVersion, error) {
 	if err := checkTimes(in.Of); err != nil {
-		return ScheduleVersion{}, err
+		return definition.ScheduleVersion{}, err
 	}
 	v, err := q.schedules.GetVersion(ctx, q.db, in.ID, in.which(), q.by.Role.May(Operator))
-	return versionOf(v), err
+	return definition.OfVersion(v), err
 })
 
 // ScheduleGoingBack says to which version of a schedule to go back.

@@ -199,18 +199,18 @@ const (
 	ScheduleUpdateOverlapQueue  ScheduleUpdateOverlap = "queue"
 )
 
-// Defines values for ScheduleVersionCatchUp.
+// Defines values for ScheduleVersionDefinitionCatchUp.
 const (
-	ScheduleVersionCatchUpAll  ScheduleVersionCatchUp = "all"
-	ScheduleVersionCatchUpOnce ScheduleVersionCatchUp = "once"
-	ScheduleVersionCatchUpSkip ScheduleVersionCatchUp = "skip"
+	ScheduleVersionDefinitionCatchUpAll  ScheduleVersionDefinitionCatchUp = "all"
+	ScheduleVersionDefinitionCatchUpOnce ScheduleVersionDefinitionCatchUp = "once"
+	ScheduleVersionDefinitionCatchUpSkip ScheduleVersionDefinitionCatchUp = "skip"
 )
 
-// Defines values for ScheduleVersionOverlap.
+// Defines values for ScheduleVersionDefinitionOverlap.
 const (
-	ScheduleVersionOverlapAllow  ScheduleVersionOverlap = "allow"
-	ScheduleVersionOverlapForbid ScheduleVersionOverlap = "forbid"
-	ScheduleVersionOverlapQueue  ScheduleVersionOverlap = "queue"
+	ScheduleVersionDefinitionOverlapAllow  ScheduleVersionDefinitionOverlap = "allow"
+	ScheduleVersionDefinitionOverlapForbid ScheduleVersionDefinitionOverlap = "forbid"
+	ScheduleVersionDefinitionOverlapQueue  ScheduleVersionDefinitionOverlap = "queue"
 )
 
 // Defines values for SharedStepOnFailure.
@@ -1539,14 +1539,14 @@ type PageOfSchedule struct {
 	Rows    []Schedule `json:"rows"`
 }
 
-// PageOfScheduleVersion defines model for PageOfScheduleVersion.
-type PageOfScheduleVersion struct {
+// PageOfScheduleVersionDefinition defines model for PageOfScheduleVersionDefinition.
+type PageOfScheduleVersionDefinition struct {
 	// Next The cursor of the next page; empty where this is the last.
 	Next string `json:"next"`
 
 	// Reached Rows were looked at as far as this time; go on with next.
-	Reached time.Time         `json:"reached,omitempty,omitzero"`
-	Rows    []ScheduleVersion `json:"rows"`
+	Reached time.Time                   `json:"reached,omitempty,omitzero"`
+	Rows    []ScheduleVersionDefinition `json:"rows"`
 }
 
 // PageOfSharedStep defines model for PageOfSharedStep.
@@ -1685,6 +1685,12 @@ type Problem struct {
 
 // ProblemType Names the kind of error: urn:prescient:error: and the name of the Go error, or about:blank.
 type ProblemType string
+
+// RefusalDefinition defines model for RefusalDefinition.
+type RefusalDefinition struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
 
 // Rescheduling defines model for Rescheduling.
 type Rescheduling struct {
@@ -1977,10 +1983,10 @@ type ScheduleUpdateCatchUp string
 // ScheduleUpdateOverlap What becomes of an occurrence of a long run that comes while the one before it is under way; forbid by default.
 type ScheduleUpdateOverlap string
 
-// ScheduleVersion defines model for ScheduleVersion.
-type ScheduleVersion struct {
+// ScheduleVersionDefinition defines model for ScheduleVersionDefinition.
+type ScheduleVersionDefinition struct {
 	// CatchUp What becomes of occurrences that were missed; once by default.
-	CatchUp ScheduleVersionCatchUp `json:"catch_up,omitempty,omitzero"`
+	CatchUp ScheduleVersionDefinitionCatchUp `json:"catch_up,omitempty,omitzero"`
 
 	// CatchUpWithinMS What is later is missed, in whole seconds; by default a minute or two slots, whichever is longer.
 	CatchUpWithinMS int64 `json:"catch_up_within_ms,omitempty,omitzero"`
@@ -2017,7 +2023,7 @@ type ScheduleVersion struct {
 	NoQuota bool `json:"no_quota,omitempty,omitzero"`
 
 	// Overlap What becomes of an occurrence of a long run that comes while the one before it is under way; forbid by default.
-	Overlap ScheduleVersionOverlap `json:"overlap,omitempty,omitzero"`
+	Overlap ScheduleVersionDefinitionOverlap `json:"overlap,omitempty,omitzero"`
 
 	// Owner Whom it belongs to: name/key, as in customer/42.
 	Owner string `json:"owner,omitempty,omitzero"`
@@ -2053,11 +2059,11 @@ type ScheduleVersion struct {
 	Zone string `json:"zone,omitempty,omitzero"`
 }
 
-// ScheduleVersionCatchUp What becomes of occurrences that were missed; once by default.
-type ScheduleVersionCatchUp string
+// ScheduleVersionDefinitionCatchUp What becomes of occurrences that were missed; once by default.
+type ScheduleVersionDefinitionCatchUp string
 
-// ScheduleVersionOverlap What becomes of an occurrence of a long run that comes while the one before it is under way; forbid by default.
-type ScheduleVersionOverlap string
+// ScheduleVersionDefinitionOverlap What becomes of an occurrence of a long run that comes while the one before it is under way; forbid by default.
+type ScheduleVersionDefinitionOverlap string
 
 // SchedulesChosen defines model for SchedulesChosen.
 type SchedulesChosen struct {
@@ -2319,6 +2325,39 @@ type StepsStepLog struct {
 	Seq         int64     `json:"seq"`
 	StartedAt   time.Time `json:"started_at"`
 	Step        string    `json:"step"`
+}
+
+// SwitchedDefinition defines model for SwitchedDefinition.
+type SwitchedDefinition struct {
+	// Changed How many were not so already.
+	Changed int64 `json:"changed"`
+
+	// Matched How many there are: one that is gone by now is none.
+	Matched int64 `json:"matched"`
+
+	// Next The filter matches more than one deed takes: give this as after, for the rest.
+	Next string `json:"next,omitempty,omitzero"`
+
+	// Refused Those that cannot be resumed, as they have no more occurrences; the first 20.
+	Refused []RefusalDefinition `json:"refused"`
+}
+
+// Switching defines model for Switching.
+type Switching struct {
+	// After Of a filter: those behind this one, next of the answer before.
+	After string `json:"after,omitempty,omitzero"`
+
+	// Names The ids of schedules, or the names of jobs. One that is not there is no error.
+	Names []string `json:"names,omitempty,omitzero"`
+
+	// Owner Instead of names: schedules of this owner.
+	Owner string `json:"owner,omitempty,omitzero"`
+
+	// Search Those with this text in them, as lists search for it.
+	Search string `json:"search,omitempty,omitzero"`
+
+	// Troubled Schedules that were disabled since they are no good.
+	Troubled bool `json:"troubled,omitempty,omitzero"`
 }
 
 // TallyExample defines model for TallyExample.
@@ -3214,11 +3253,25 @@ func (c *Client) JobsPause(ctx context.Context, body JobNamed, with ...With) (*C
 	return call[Changed](ctx, c, http.MethodPost, "/api/v1/jobs/pause", nil, body, with)
 }
 
+// JobsPauseAll Stop all jobs that are named, or that a search matches, up to 500 at once.
+//
+// Role: operator.
+func (c *Client) JobsPauseAll(ctx context.Context, body Switching, with ...With) (*SwitchedDefinition, error) {
+	return call[SwitchedDefinition](ctx, c, http.MethodPost, "/api/v1/jobs/pause_all", nil, body, with)
+}
+
 // JobsResume Let a job run again, from now on.
 //
 // Role: operator.
 func (c *Client) JobsResume(ctx context.Context, body JobNamed, with ...With) (*Changed, error) {
 	return call[Changed](ctx, c, http.MethodPost, "/api/v1/jobs/resume", nil, body, with)
+}
+
+// JobsResumeAll Let all jobs run again that are named, or that a search matches, up to 500 at once.
+//
+// Role: operator.
+func (c *Client) JobsResumeAll(ctx context.Context, body Switching, with ...With) (*SwitchedDefinition, error) {
+	return call[SwitchedDefinition](ctx, c, http.MethodPost, "/api/v1/jobs/resume_all", nil, body, with)
 }
 
 // JobsRunNow Run a job once in the next open slot; also one that is paused.
@@ -3350,6 +3403,13 @@ func (c *Client) SchedulesPause(ctx context.Context, body ScheduleAsked, with ..
 	return call[Changed](ctx, c, http.MethodPost, "/api/v1/schedules/pause", nil, body, with)
 }
 
+// SchedulesPauseAll Stop all schedules that are named, or that a filter matches, up to 500 at once.
+//
+// Role: operator.
+func (c *Client) SchedulesPauseAll(ctx context.Context, body Switching, with ...With) (*SwitchedDefinition, error) {
+	return call[SwitchedDefinition](ctx, c, http.MethodPost, "/api/v1/schedules/pause_all", nil, body, with)
+}
+
 // SchedulesPreview Say when crontabs fire next.
 //
 // Role: viewer.
@@ -3370,6 +3430,13 @@ func (c *Client) SchedulesPreview(ctx context.Context, params SchedulesPreviewPa
 // Role: operator.
 func (c *Client) SchedulesResume(ctx context.Context, body ScheduleAsked, with ...With) (*Changed, error) {
 	return call[Changed](ctx, c, http.MethodPost, "/api/v1/schedules/resume", nil, body, with)
+}
+
+// SchedulesResumeAll Let all schedules fire again that are named, or that a filter matches, up to 500 at once.
+//
+// Role: operator.
+func (c *Client) SchedulesResumeAll(ctx context.Context, body Switching, with ...With) (*SwitchedDefinition, error) {
+	return call[SwitchedDefinition](ctx, c, http.MethodPost, "/api/v1/schedules/resume_all", nil, body, with)
 }
 
 // SchedulesRunNow Run a schedule once in the next open slot, or send its event; also one that is paused.
@@ -3400,21 +3467,21 @@ func (c *Client) SchedulesUpdate(ctx context.Context, body ScheduleUpdate, with 
 // SchedulesVersion Get what a schedule was with a version; for operators with its payload.
 //
 // Role: viewer.
-func (c *Client) SchedulesVersion(ctx context.Context, params SchedulesVersionParams) (*ScheduleVersion, error) {
+func (c *Client) SchedulesVersion(ctx context.Context, params SchedulesVersionParams) (*ScheduleVersionDefinition, error) {
 	q := make(query)
 	q.add("id", params.ID, false)
 	q.add("version", params.Version, false)
 	q.add("of", params.Of, false)
-	return call[ScheduleVersion](ctx, c, http.MethodGet, "/api/v1/schedules/version", q, nil, nil)
+	return call[ScheduleVersionDefinition](ctx, c, http.MethodGet, "/api/v1/schedules/version", q, nil, nil)
 }
 
 // SchedulesVersions List the versions of a schedule, the latest first: what it is, and the last 50 that it was; also of one that was deleted.
 //
 // Role: viewer.
-func (c *Client) SchedulesVersions(ctx context.Context, params SchedulesVersionsParams) (*PageOfScheduleVersion, error) {
+func (c *Client) SchedulesVersions(ctx context.Context, params SchedulesVersionsParams) (*PageOfScheduleVersionDefinition, error) {
 	q := make(query)
 	q.add("id", params.ID, false)
-	return call[PageOfScheduleVersion](ctx, c, http.MethodGet, "/api/v1/schedules/versions", q, nil, nil)
+	return call[PageOfScheduleVersionDefinition](ctx, c, http.MethodGet, "/api/v1/schedules/versions", q, nil, nil)
 }
 
 // SlotsClock Tell the time of the database, the slot that has come last, and the next.

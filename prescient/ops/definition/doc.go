@@ -1,2 +1,3 @@
-// Package definition has schedules and jobs as callers of operations define them, and turns these into those of packages schedule and steps, and back.
+// Package definition has schedules and jobs as callers of operations define, search, foresee and switch them, and turns these into those of packages
+// schedule and steps, and back.
 package definition

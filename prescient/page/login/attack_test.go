@@ -96,21 +96,6 @@ func TestSessionsThatAreNoneAreNotLookedUpForEver(t *testing.T) {
 	})
 }
 
-// A name that is nobody's is slowed down as an account is, and shares nothing with one.
-func TestNamesThatAreNobodysKeepNobodyOut(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
-		r.add("ada", ops.Viewer)
-		for _, name := range []string{"ada", "nobody"} {
-			for range 10 {
-				r.wants(r.browser().signIn(name, "wrong"), 401)
-			}
-			r.wants(r.browser().signIn(name, "wrong"), 429)
-			r.pass(time.Minute) // for the address
-		}
-		r.wants(r.browser().signIn("ada", password), 303)
-	})
-}
-
 func TestRequestsThatAreNotWhatTheySeemAreAnsweredSo(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.add("ada", ops.Viewer)

@@ -46,6 +46,26 @@ func TestNoNumberOfNamesMakesAnAccountForgotten(t *testing.T) {
 	}
 }
 
+// A name that is nobody's is slowed down as an account is, and shares nothing with one, however many there are.
+func TestNamesThatAreNobodysKeepNobodyOut(t *testing.T) {
+	now := time.Now()
+	l := &Login{throttle: newThrottle(), now: func() time.Time { return now }}
+	for _, hash := range []string{"", "$argon2id$"} {
+		for i := range byAccount.burst + 1 {
+			if wait := l.waitOfAccount("ada", hash, ""); (wait > 0) != (i == byAccount.burst) {
+				t.Errorf("try %d of %q waits for %s", i, hash, wait)
+			}
+		}
+	}
+	l.throttle = newThrottle()
+	for i := range 100 * cells {
+		l.waitOfAccount(fmt.Sprint("x", i), "", "")
+	}
+	if l.waitOfAccount("ada", "$argon2id$", "") > 0 {
+		t.Error("strangers' names keep it out")
+	}
+}
+
 // Somebody with a site of IPv6 has 65,536 networks.
 func TestTheNetworksOfASiteAreBoundedTogether(t *testing.T) {
 	now, th := time.Now(), newThrottle()

@@ -54,13 +54,13 @@ func Group() front.Group {
 			{Path: "/job/version", Title: "Version of a job", Role: ops.Viewer, Template: "job-version", Show: showJobVersion},
 		},
 		Deeds: []front.Deed{adds, edits, backs,
-			deed("/schedules/pause", "Pause schedules", "Pause", "schedule-pause", askSchedules, scheduleDeed(ops.PauseSchedule), saidOf("schedule was", "schedules were", "paused")),
-			deed("/schedules/resume", "Resume schedules", "Resume", "schedule-resume", askSchedules, scheduleDeed(ops.ResumeSchedule), saidOf("schedule was", "schedules were", "resumed")),
+			deed("/schedules/pause", "Pause schedules", "Pause", "schedule-pause", askSchedules, schedulesDeed(ops.PauseSchedule, ops.PauseSchedules), saidOf("schedule was", "schedules were", "paused")),
+			deed("/schedules/resume", "Resume schedules", "Resume", "schedule-resume", askSchedules, schedulesDeed(ops.ResumeSchedule, ops.ResumeSchedules), saidOf("schedule was", "schedules were", "resumed")),
 			deed("/schedules/run", "Run schedules now", "Run now", "schedule-run", askSchedules, runSchedules, saidOf("run was", "runs were", "asked for, in the next open slot")),
 			deed("/schedules/delete", "Delete schedules", "Delete", "schedule-delete", askSchedules, deleteSchedules, saidOf("schedule was", "schedules were", "deleted")),
 			addsJob, editsJob, jobBacks,
-			deed("/jobs/pause", "Pause jobs", "Pause", "schedule-pause", askJobs, jobDeed(ops.PauseJob), saidOf("job was", "jobs were", "paused")),
-			deed("/jobs/resume", "Resume jobs", "Resume", "schedule-resume", askJobs, jobDeed(ops.ResumeJob), saidOf("job was", "jobs were", "resumed")),
+			deed("/jobs/pause", "Pause jobs", "Pause", "schedule-pause", askJobs, jobsDeed(ops.PauseJob, ops.PauseJobs), saidOf("job was", "jobs were", "paused")),
+			deed("/jobs/resume", "Resume jobs", "Resume", "schedule-resume", askJobs, jobsDeed(ops.ResumeJob, ops.ResumeJobs), saidOf("job was", "jobs were", "resumed")),
 			deed("/jobs/run", "Run a job now", "Run now", "schedule-run", askJobs, runJob, saidOf("run was", "runs were", "asked for, in the next open slot")),
 		}}
 }

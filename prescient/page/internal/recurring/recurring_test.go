@@ -65,7 +65,7 @@ func TestWhoMadeAVersionIsWhoDefinedItLast(t *testing.T) {
 		want            string
 	}{{5, 3, one, "update4"}, {3, 0, one, "create1"}, {1, 0, other, "create1"}, {9, 5, one, ""}, {3, 1, one, ""}} {
 		got := ""
-		if e := madeBy(entries, ops.ScheduleVersion{Version: test.version, CreatedAt: test.of}, test.before); e != nil {
+		if e := madeBy(entries, definition.ScheduleVersion{Version: test.version, CreatedAt: test.of}, test.before); e != nil {
 			got = e.Reason
 		}
 		if got != test.want {

@@ -9,6 +9,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
@@ -16,7 +17,7 @@ import (
 
 const (
 	// mostAtOnce is to how many schedules or jobs one deed is done.
-	mostAtOnce = 500
+	mostAtOnce = definition.MostSwitched
 	// describedAtOnce is of how many its page says more than the name.
 	describedAtOnce = 20
 )
@@ -168,28 +169,35 @@ func toEach(d front.Doing, names []string, do func(by ops.Caller, name string) (
 	return n, nil
 }
 
-// scheduleDeed is a deed to schedules.
-func scheduleDeed(op ops.Operation[ops.ScheduleAsked, ops.Changed]) func(ctx context.Context, d front.Doing) (front.Done, error) {
+// switchOf pauses or resumes one, or several by one deed.
+func switchOf(path, what string, one func(ctx context.Context, d front.Doing, name string) (ops.Changed, error), all ops.Operation[ops.Switching, definition.Switched]) func(ctx context.Context, d front.Doing) (front.Done, error) {
 	return func(ctx context.Context, d front.Doing) (front.Done, error) {
-		names := namesOf(d.Query, "id")
-		n, err := toEach(d, names, func(by ops.Caller, id string) (bool, error) {
-			did, err := op.Do(ctx, d.Ops, by, ops.ScheduleAsked{ID: id})
-			return did.Changed, err
-		})
-		return doneTo("/schedule", "id", names, n), err
+		names := namesOf(d.Query, what)
+		if len(names) == 0 || len(names) > mostAtOnce {
+			return front.Done{}, fmt.Errorf("%w: %d are chosen: 1 to %d are allowed", prescient.ErrInvalid, len(names), mostAtOnce)
+		}
+		if len(names) == 1 {
+			did, err := one(ctx, d, names[0])
+			return doneTo(path, what, names, count(did.Changed)), err
+		}
+		did, err := all.Do(ctx, d.Ops, d.By, ops.Switching{Names: names})
+		if err == nil && did.Changed == 0 && len(did.Refused) > 0 {
+			err = fmt.Errorf("%w: %s", prescient.ErrInvalid, did.Refused[0].Reason)
+		}
+		return doneTo(path, what, names, did.Changed), err
 	}
 }
 
-// jobDeed is a deed to jobs.
-func jobDeed(op ops.Operation[ops.JobNamed, ops.Changed]) func(ctx context.Context, d front.Doing) (front.Done, error) {
-	return func(ctx context.Context, d front.Doing) (front.Done, error) {
-		names := namesOf(d.Query, "name")
-		n, err := toEach(d, names, func(by ops.Caller, name string) (bool, error) {
-			did, err := op.Do(ctx, d.Ops, by, ops.JobNamed{Name: name})
-			return did.Changed, err
-		})
-		return doneTo("/job", "name", names, n), err
-	}
+func schedulesDeed(one ops.Operation[ops.ScheduleAsked, ops.Changed], all ops.Operation[ops.Switching, definition.Switched]) func(ctx context.Context, d front.Doing) (front.Done, error) {
+	return switchOf("/schedule", "id", func(ctx context.Context, d front.Doing, id string) (ops.Changed, error) {
+		return one.Do(ctx, d.Ops, d.By, ops.ScheduleAsked{ID: id})
+	}, all)
+}
+
+func jobsDeed(one ops.Operation[ops.JobNamed, ops.Changed], all ops.Operation[ops.Switching, definition.Switched]) func(ctx context.Context, d front.Doing) (front.Done, error) {
+	return switchOf("/job", "name", func(ctx context.Context, d front.Doing, name string) (ops.Changed, error) {
+		return one.Do(ctx, d.Ops, d.By, ops.JobNamed{Name: name})
+	}, all)
 }
 
 // doneTo is where to go after a deed: to the one, or to the list.

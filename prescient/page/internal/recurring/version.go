@@ -8,12 +8,13 @@ import (
 
 	"prescient/prescient/audit"
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
 )
 
 // version is a definition that a schedule has or had, as a view shows it.
 type version struct {
-	ops.ScheduleVersion
+	definition.ScheduleVersion
 	// By is the entry of the audit that made it; nil where that was pruned, or nobody wrote one.
 	By *ops.AuditEntry
 	// Changes are what is not as in the version before it.
@@ -65,7 +66,7 @@ func versionsOf(ctx context.Context, a front.Asked, is ops.Schedule) (all []vers
 var verbsOfDefinitions = []string{audit.Create, audit.Update, "accept", "refuse"}
 
 // madeBy is the entry of the change that made a version: the one with a definition behind the version before it.
-func madeBy(entries []ops.AuditEntry, v ops.ScheduleVersion, before uint64) *ops.AuditEntry {
+func madeBy(entries []ops.AuditEntry, v definition.ScheduleVersion, before uint64) *ops.AuditEntry {
 	i := slices.IndexFunc(entries, func(e ops.AuditEntry) bool {
 		return e.Incarnation != nil && e.Incarnation.Equal(v.CreatedAt) && e.Version > before && e.Version <= v.Version && slices.Contains(verbsOfDefinitions, e.Verb)
 	})
@@ -76,7 +77,7 @@ func madeBy(entries []ops.AuditEntry, v ops.ScheduleVersion, before uint64) *ops
 }
 
 // versionFields are the fields of a version of a list, which leaves out long payloads.
-func versionFields(v ops.ScheduleVersion, operator bool) []field {
+func versionFields(v definition.ScheduleVersion, operator bool) []field {
 	if v.PayloadSHA256 == "" {
 		return scheduleFields(v.Schedule, operator)
 	}
@@ -85,7 +86,7 @@ func versionFields(v ops.ScheduleVersion, operator bool) []field {
 
 // backSeen is what the template of going back gets.
 type backSeen struct {
-	Is, To  ops.ScheduleVersion
+	Is, To  definition.ScheduleVersion
 	Enabled bool
 	Changes []change
 	Ahead   ahead
@@ -105,7 +106,7 @@ func askBack(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if err != nil {
 		return front.Shown{}, err
 	}
-	seen := backSeen{Is: ops.ScheduleVersion{Schedule: is.Schedule, Version: is.Version}, To: to, Enabled: is.Enabled, Changes: changes(scheduleFields(is.Schedule, true), scheduleFields(to.Schedule, true))}
+	seen := backSeen{Is: definition.ScheduleVersion{Schedule: is.Schedule, Version: is.Version}, To: to, Enabled: is.Enabled, Changes: changes(scheduleFields(is.Schedule, true), scheduleFields(to.Schedule, true))}
 	seen.Ahead, err = aheadOf(ctx, a, to.Timing, is.ID, is.CreatedAt)
 	return front.Shown{Title: fmt.Sprintf("Go back to version %d", to.Version), Data: seen}, err
 }

@@ -1,4 +1,4 @@
-package ops
+package definition
 
 import (
 	"context"
@@ -12,16 +12,16 @@ const (
 	searchMost = 20_000
 )
 
-// searched reads a page of definitions that are one of those that are searched for, in the order of their names; next is the cursor of the next page.
+// Search reads a page of definitions that are one of those that are searched for, behind a name and in the order of these; next is the cursor of the next page.
 // What is searched for has no index: definitions are few beside checks.
-func searched[T any](ctx context.Context, p Paging, narrowed bool, is func(T) bool, name func(T) string, read func(after string, limit int) ([]T, error)) (found []T, next string, err error) {
+func Search[T any](ctx context.Context, behind string, most int, narrowed bool, is func(T) bool, name func(T) string, read func(after string, limit int) ([]T, error)) (found []T, next string, err error) {
 	if !narrowed {
-		if found, err = read(p.After, p.Limit+1); err != nil || len(found) <= p.Limit {
+		if found, err = read(behind, most+1); err != nil || len(found) <= most {
 			return found, "", err
 		}
-		return found[:p.Limit], name(found[p.Limit-1]), nil
+		return found[:most], name(found[most-1]), nil
 	}
-	after := p.After
+	after := behind
 	for range searchMost / searchStep {
 		if err := ctx.Err(); err != nil {
 			return nil, "", err
@@ -32,8 +32,8 @@ func searched[T any](ctx context.Context, p Paging, narrowed bool, is func(T) bo
 		}
 		for _, one := range some {
 			if is(one) {
-				if found = append(found, one); len(found) > p.Limit {
-					return found[:p.Limit], name(found[p.Limit-1]), nil
+				if found = append(found, one); len(found) > most {
+					return found[:most], name(found[most-1]), nil
 				}
 			}
 		}
@@ -45,8 +45,8 @@ func searched[T any](ctx context.Context, p Paging, narrowed bool, is func(T) bo
 	return found, after, nil
 }
 
-// hasText says whether one of some texts has another in it.
-func hasText(text string, of ...string) bool {
+// HasText says whether one of some texts has another in it.
+func HasText(text string, of ...string) bool {
 	text = strings.ToLower(text)
 	return slices.ContainsFunc(of, func(one string) bool { return strings.Contains(strings.ToLower(one), text) })
 }
