@@ -74,6 +74,9 @@ var ways = map[string][]way{
 	"purge.transaction":   {chains},
 }
 
+// jobPaths are what jobs have for the views and deeds of schedules: a schedule that a job lies on is changed with the job.
+var jobPaths = map[string]string{"/schedule": "/job", "/schedules/edit": "/jobs/edit"}
+
 // Ways are where those of a role can go from a finding that is wrong, on the view of a path, to which no way leads.
 func Ways(f doctor.Finding, role ops.Role, on string) []Way {
 	if !f.Severity.Wrong() {
@@ -94,8 +97,11 @@ func open(all []way, f doctor.Finding, role ops.Role, on string) (list []Way) {
 			list = append(list, Way{one.path, one.with, one.text, one.button})
 		default:
 			for _, about := range f.About {
-				query := append([]string{one.by, about}, one.with...)
-				list = append(list, Way{one.path, query, strings.ReplaceAll(one.text, "%", named(about)), one.button})
+				path, by, value := one.path, one.by, about
+				if job, is := strings.CutPrefix(about, "job/"); is && jobPaths[path] != "" {
+					path, by, value = jobPaths[path], "name", job
+				}
+				list = append(list, Way{path, append([]string{by, value}, one.with...), strings.ReplaceAll(one.text, "%", named(about)), one.button})
 			}
 		}
 	}
