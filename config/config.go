@@ -333,6 +333,8 @@ type Serve struct {
 	BaseURL, Place, Colour string
 	// Proxies are believed when they say where a request came from.
 	Proxies []netip.Prefix
+	// SessionIdle is for how long a session on the page may be unused, and SessionTime how long it is good at most.
+	SessionIdle, SessionTime time.Duration
 	// OIDC is the provider by which people sign in.
 	OIDC OIDC
 }

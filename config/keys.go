@@ -156,6 +156,8 @@ func fields(c *Config) []field {
 		{"serve.colour", "grey", value.OneOf(&v.Colour, "blue", "green", "grey", "orange", "red", "teal", "violet"), "colour",
 			"colour of the page's bar: blue, green, grey, orange, red, teal or violet"},
 		{"serve.proxies", "", value.Networks(&v.Proxies), "networks", "proxies that are believed when they say where a request came from: 10.0.0.7,10.1.0.0/16"},
+		{"serve.session_idle", "2h", value.Duration(&v.SessionIdle, 5*time.Minute, longest), "duration", "how long a session on the page may be unused"},
+		{"serve.session_time", "12h", value.Duration(&v.SessionTime, 5*time.Minute, longest), "duration", "how long a session on the page is good at most"},
 		{"serve.oidc_issuer", "", value.BaseURL(&i.Issuer), "url", "provider of OpenID Connect by which people sign in (default none)"},
 		{"serve.oidc_client_id", "", value.Label(&i.ClientID, 255), "text", "what the provider knows this installation by"},
 		{keyOIDCSecret, "", nil, "path", "file that holds what this installation proves itself by to the provider"},

@@ -127,7 +127,7 @@ func serve(ctx context.Context, s *program.Session) error {
 // pageOf is what the page is made with.
 func pageOf(s *program.Session, d *door.Door) door.Page {
 	c, o := s.Config.Serve, s.Config.Serve.OIDC
-	p := door.Page{DB: d.DB(), Open: ops.Role(c.Open), Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), BaseURL: c.BaseURL, Place: c.Place, Colour: c.Colour, Proxies: c.Proxies,
+	p := door.Page{DB: d.DB(), Open: ops.Role(c.Open), Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), BaseURL: c.BaseURL, Place: c.Place, Colour: c.Colour, Proxies: c.Proxies, Idle: c.SessionIdle, Lifetime: c.SessionTime,
 		OIDC: door.OIDC{Issuer: o.Issuer, ClientID: o.ClientID, Secret: o.Secret.Reveal(), NameClaim: o.NameClaim, RoleClaim: o.RoleClaim, Roles: make(map[string]ops.Role)}}
 	for of, role := range o.Roles {
 		p.OIDC.Roles[of] = ops.Role(role)

@@ -28,6 +28,7 @@ func (a *server) tokens() {
 
 func (a *server) users() {
 	query(a, ops.ListUsers)
+	query(a, ops.GetUser)
 	query(a, ops.ListSessions)
 	deed(a, ops.AddUser)
 	deed(a, ops.DisableUser)

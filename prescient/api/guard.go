@@ -9,8 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"golang.org/x/time/rate"
-
+	"prescient/prescient/internal/bound"
 	"prescient/prescient/ops"
 	"prescient/prescient/ops/door"
 	"prescient/prescient/ops/stream"
@@ -29,8 +28,8 @@ func guard(o Options, next http.Handler) http.Handler {
 	concurrent := cmp.Or(o.Concurrent, door.DefaultConcurrent)
 	doors := make(chan struct{}, concurrent)
 	places := newPlaces(concurrent, max(1, concurrent/2)) // one caller leaves half of them to others
-	rates := &rates{each: rate.Limit(cmp.Or(o.Rate, door.DefaultRate))}
-	strangers := newStrangers()
+	rates := bound.NewRates[who](cmp.Or(o.Rate, door.DefaultRate))
+	strangers := bound.NewStrangers()
 	return http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
 		w := &begun{ResponseWriter: to}
 		defer func() {
@@ -56,14 +55,18 @@ func guard(o Options, next http.Handler) http.Handler {
 			write(w, problem{Type: blank, Title: "Unsupported media type", Status: http.StatusUnsupportedMediaType, Detail: "a body is application/json"})
 			return
 		}
-		is := strangerOf(r)
-		wait, may := strangers.turn(is, time.Now())
-		if !may || sleep(r.Context(), wait) != nil {
+		is := bound.NewStranger(r.RemoteAddr, r.Header.Get("Authorization"))
+		if !strangers.Wait(r.Context(), is, time.Now()) {
 			write(w, problem{Type: blank, Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: "too many tokens that are not good came from this address", retryAfter: time.Second})
 			return
 		}
 		by, err := authenticate(o, doors, r)
-		strangers.note(is, err)
+		switch {
+		case err == nil:
+			strangers.Good(is)
+		case errors.Is(err, ops.ErrUnauthorized):
+			strangers.Bad(is)
+		}
 		switch {
 		case errors.Is(err, errBusy):
 			write(w, busy)
@@ -80,7 +83,7 @@ func guard(o Options, next http.Handler) http.Handler {
 			write(w, problemOf(err))
 			return
 		}
-		if wait := rates.take(by); wait > 0 {
+		if wait := rates.Take(whoIs(by), time.Now()); wait > 0 {
 			write(w, problem{Type: blank, Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: "this caller sends more requests than it may", retryAfter: wait})
 			return
 		}

@@ -22,6 +22,7 @@ var _ = func() bool {
 		"tokens.revoke": {body: `{"number":"1"}`},
 
 		"users.list":         {},
+		"users.get":          {query: "?name=grace", code: 404},
 		"users.sessions":     {},
 		"users.add":          {body: `{"name":"ada","role":"viewer","password":"correct horse battery"}`},
 		"users.disable":      {body: `{"name":"grace"}`, code: 404},

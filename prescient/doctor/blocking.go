@@ -82,7 +82,7 @@ func lockedFindings(found blocking.Report) (findings []Finding) {
 					break
 				}
 			}
-			findings = append(findings, warn("blocking.rows", what+"an open transaction holds its row, and whose transaction that is does not show.", do))
+			findings = append(findings, warn("blocking.rows", what+"an open transaction holds its row, and whose transaction that is does not show.", do).about(row.Entity().String()))
 			continue
 		}
 		first := row.By[0]
@@ -96,7 +96,7 @@ func lockedFindings(found blocking.Report) (findings []Finding) {
 		if does := first.Statement + first.Last; does != "" {
 			text += fmt.Sprintf(", whose statement is %.200s", does)
 		}
-		findings = append(findings, warn("blocking.rows", text+".", endIn(first, row.End)+" The sweeper tries the row again."))
+		findings = append(findings, warn("blocking.rows", text+".", endIn(first, row.End)+" The sweeper tries the row again.").about(row.Entity().String()))
 	}
 	return findings
 }

@@ -53,7 +53,7 @@ func (l *look) judgeFailing(e stats.Exec, from time.Time) {
 		line, _, _ := strings.Cut(r.Example.Error, "\n")
 		text += fmt.Sprintf(" The commonest reason, of %s: %s. One of them is %s: %s", many(int(r.Checks)), r.Text, r.Example.EntityKey, line)
 	}
-	f := warn("failing", text, fmt.Sprintf("See `stats --exec %[1]s`, and mend what the error names. `pause %[1]s` keeps its checks until then.", e.JobExec))
+	f := warn("failing", text, fmt.Sprintf("See `stats --exec %[1]s`, and mend what the error names. `pause %[1]s` keeps its checks until then.", e.JobExec)).about(e.JobExec)
 	if percent >= failingBad {
 		f.Severity = SeverityBad
 	}
@@ -72,7 +72,7 @@ func (l *look) examineExecs(ctx context.Context) {
 	l.rows(ctx, &several, "operate/exec_ways", l.now.Add(-agent.ExecKnownFor), l.now.Add(-agent.ExecKnownFor), most)
 	for _, s := range several {
 		l.say(warn("execs", fmt.Sprintf("Workers have the job_exec %s in %d ways, since %s: its form or its guards differ. Those that said so last: %s.", s.JobExec, s.Ways, slots.Stamp(s.Since), s.Workers),
-			"See that all workers run the same version, with the same configuration: `agents` has their versions. exec_known has the guards of each."))
+			"See that all workers run the same version, with the same configuration: `agents` has their versions. exec_known has the guards of each.").about(s.JobExec))
 	}
 	l.orFine(ctx, "execs", "all workers have their job_execs in the same form, with the same guards")
 }

@@ -35,6 +35,14 @@ type Finding struct {
 	Do string `json:"do,omitempty"`
 	// DDL are the statements that mend it, where migrate --repair, or somebody, is to send some.
 	DDL []string `json:"ddl,omitempty"`
+	// About names what it is about, as far as that is not too many: job_execs, entities, slots or the ids of schedules, as the code has it.
+	About []string `json:"about,omitempty"`
+}
+
+// about is the finding with what it is about.
+func (f Finding) about(names ...string) Finding {
+	f.About = names
+	return f
 }
 
 func fine(code, text string) Finding {

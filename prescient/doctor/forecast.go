@@ -34,9 +34,12 @@ func (d *doctor) judgeForecast(r forecast.Report) Finding {
 	if age > old {
 		return unseen("forecast", fmt.Sprintf("The last forecast is %s old.", age), "See that `work` or a timer of this version runs: it makes the forecast each minute, and its log says what keeps it from that.")
 	}
-	var late []string
+	var late, starts []string
 	dark, unknown := 0, int64(0)
 	for _, p := range r.Slots {
+		if p.Verdict.Late() && len(starts) < namedSlots {
+			starts = append(starts, slots.Stamp(p.Start))
+		}
 		switch {
 		case p.Verdict == forecast.Unknown:
 			dark++
@@ -62,5 +65,5 @@ func (d *doctor) judgeForecast(r forecast.Report) Finding {
 		late = append(late[:namedSlots], "and more")
 	}
 	return warn("forecast", fmt.Sprintf("By the forecast, which is %s old, %s to come %s in time: %s.%s", age, count, ends, strings.Join(late, "; "), also),
-		"See `forecast`. Start more agents for these slots, raise worker.concurrency or the guard concurrency of their job_execs, or spread the checks (`insert --spread`).")
+		"See `forecast`. Start more agents for these slots, raise worker.concurrency or the guard concurrency of their job_execs, or spread the checks (`insert --spread`).").about(starts...)
 }

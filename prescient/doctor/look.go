@@ -23,6 +23,9 @@ func (l *look) say(findings ...Finding) {
 func (l *look) sayOf(some []faulty, f Finding) {
 	if len(some) > 0 {
 		f.Text += ": " + named(some) + "."
+		for _, one := range some[:min(len(some), namedSchedules)] {
+			f.About = append(f.About, one.ID)
+		}
 		l.say(f)
 	}
 }

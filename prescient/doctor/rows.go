@@ -46,11 +46,12 @@ func (l *look) examineOverdue(ctx context.Context) {
 	if n == overdueProbe {
 		count += " or more"
 	}
-	names := make([]string, len(rows))
+	names, entities := make([]string, len(rows)), make([]string, len(rows))
 	for i, row := range rows {
-		names[i] = fmt.Sprintf("%s of %s", row.Exec, prescient.Entity{Name: row.Name, Key: row.Key})
+		entities[i] = prescient.Entity{Name: row.Name, Key: row.Key}.String()
+		names[i] = fmt.Sprintf("%s of %s", row.Exec, entities[i])
 	}
-	l.say(l.judgeOverdue(count, strings.Join(names, ", "), first[0]))
+	l.say(l.judgeOverdue(count, strings.Join(names, ", "), first[0]).about(entities...))
 }
 
 // sweptWithin is how old a slot may be while nothing is wrong: the next one has begun, the grace is over, and a sweep has come by.
@@ -101,7 +102,7 @@ func (l *look) examinePaused(ctx context.Context) {
 			text += fmt.Sprintf(". %s of the first %s pending checks wait for the pause to end, the first for %s", many(late.Waits), many(overdueProbe),
 				l.now.Sub(late.First.Time).Round(time.Second))
 		}
-		l.say(warn("paused", text+".", "Run `"+resume+"` once the reason is gone."))
+		l.say(warn("paused", text+".", "Run `"+resume+"` once the reason is gone.").about(p.JobExec))
 	}
 	l.orFine(ctx, "paused", "neither a job_exec nor the publishing of events is paused")
 }
@@ -310,7 +311,7 @@ func (d *doctor) judgePutOff(p putOff, sampled bool) Finding {
 	}
 	f := warn("put_off", fmt.Sprintf("%s checks of job_exec %s are put off without a call, up to %d times in a row. The first has been due since %s: %s",
 		count, p.JobExec, p.Times, slots.Stamp(p.Since), strings.TrimPrefix(p.Reason, "put off: ")),
-		fmt.Sprintf("Start a worker that has registered %[1]s. If the name is misspelt, list the checks with `pending --exec %[1]s`, cancel them, and insert them under the right name.", p.JobExec))
+		fmt.Sprintf("Start a worker that has registered %[1]s. If the name is misspelt, list the checks with `pending --exec %[1]s`, cancel them, and insert them under the right name.", p.JobExec)).about(p.JobExec)
 	switch p.kind() {
 	case "abandoned":
 		f.Do = "Make the job_exec return when its context ends, and restart the workers in which its calls hang; `agents` lists the workers. Cancel nothing: the checks run then."

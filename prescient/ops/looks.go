@@ -39,18 +39,21 @@ func (q asked) doctorOptions() doctor.Options {
 	return o
 }
 
-// examinedFor is how old findings may be: to find them takes seconds where there are tens of millions of rows.
-const examinedFor = time.Minute
+// examinedFor is how old findings may be that are selected from: to find them takes seconds where there are tens of millions of rows. They are a
+// minute old at most, as what is selected is shared, too.
+const examinedFor = time.Minute - sharedFor
 
 // Examine looks for what is wrong. It looks at what the caller's account sees.
-var Examine = sharedLong(examinedFor, lasting(lookWithin, query("doctor.examine", Viewer, "Look for what is wrong, and say what to do about it.", func(ctx context.Context, q asked, in DoctorAsked) (Examined, error) {
+var Examine = shared(lasting(lookWithin, query("doctor.examine", Viewer, "Look for what is wrong, and say what to do about it. Findings are a minute old at most.", func(ctx context.Context, q asked, in DoctorAsked) (Examined, error) {
 	if _, err := doctor.SelectFindings(nil, in.Only, in.Ignore); err != nil {
 		return Examined{}, err
 	}
-	found, err := doctor.Examine(ctx, q.db, q.doctorOptions())
+	// All is examined, whatever is wanted of it: once for all who want something.
+	whole, err := q.recent.Get(ctx, "doctor "+string(q.by.Role), examinedFor, func(ctx context.Context) (any, error) { return doctor.Examine(ctx, q.db, q.doctorOptions()) })
 	if err != nil {
 		return Examined{}, err
 	}
+	found, _ := whole.([]doctor.Finding)
 	if found, err = doctor.SelectFindings(found, in.Only, in.Ignore); err != nil {
 		return Examined{}, err
 	}

@@ -56,6 +56,31 @@ func TestEachRoleLooksAtEverything(t *testing.T) {
 	})
 }
 
+// Somebody who asks for ever other codes does not have it all examined anew.
+func TestWhatIsExaminedOnceIsSoWhateverIsWantedOfIt(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *served.Rig) {
+		h := &rig.Hooks{}
+		o := r.HookedOps(rig.At("10:00"), h)
+		sent := func(asked ops.DoctorAsked) int {
+			t.Helper()
+			count := func() int {
+				h.Mu.Lock()
+				defer h.Mu.Unlock()
+				return len(h.Log)
+			}
+			before := count()
+			_, err := ops.Examine.Do(t.Context(), o, served.By(ops.Viewer), asked)
+			r.Must(err)
+			return count() - before
+		}
+		for i, asked := range []ops.DoctorAsked{{}, {Only: []string{"overdue"}}, {Ignore: []string{"paused"}}} {
+			if n := sent(asked); (n > 0) != (i == 0) {
+				t.Errorf("%+v: %d statements", asked, n)
+			}
+		}
+	})
+}
+
 // An admin sees which check somebody has locked; what it takes to see whose transaction that is, is said.
 func TestWhoIsInTheWayIsForAdmins(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *served.Rig) {

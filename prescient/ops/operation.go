@@ -127,10 +127,8 @@ func lasting[In, Out any](within time.Duration, op Operation[In, Out]) Operation
 const sharedFor = 2 * time.Second
 
 // shared marks the operation that was made last. What it answers is not changed by anybody.
-func shared[In, Out any](op Operation[In, Out]) Operation[In, Out] { return sharedLong(sharedFor, op) }
-
-func sharedLong[In, Out any](age time.Duration, op Operation[In, Out]) Operation[In, Out] {
-	op.Shared = age
+func shared[In, Out any](op Operation[In, Out]) Operation[In, Out] {
+	op.Shared = sharedFor
 	all[len(all)-1] = op.Info
 	return op
 }

@@ -51,6 +51,31 @@ var ListUsers = query("users.list", Admin, "List the users of the page, by their
 	return page(all, in.Limit, err)
 })
 
+// UserAsked says which user is wanted.
+type UserAsked struct {
+	Name string `query:"name" required:"true" maxLength:"128" doc:"Whose name it is."`
+}
+
+// GetUser returns a user.
+var GetUser = query("users.get", Admin, "Get a user of the page.", func(ctx context.Context, q asked, in UserAsked) (u User, err error) {
+	if err := prescient.ValidLabel("name", in.Name, 128); err != nil {
+		return u, err
+	}
+	err = store.QueryRow(ctx, q.db, u.columns(), q.tables.Stmt.Get("ops/user_get"), in.Name)
+	return userFound(in.Name, u, err)
+})
+
+// userFound is what came of reading a user.
+func userFound(name string, u User, err error) (User, error) {
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return User{}, fmt.Errorf("%w: %s", ErrNoUser, name)
+	case err != nil:
+		return User{}, fmt.Errorf("reading the user %s: %w", name, err)
+	}
+	return u, nil
+}
+
 // WebSession is a session of somebody on the page.
 type WebSession struct {
 	Number     uint64    `json:"number,string"`
@@ -59,7 +84,7 @@ type WebSession struct {
 	ByProvider bool      `json:"by_provider" doc:"Whether the provider of OpenID Connect said who it is, and the role."`
 	Host       string    `json:"host" doc:"Where it was begun from."`
 	CreatedAt  time.Time `json:"created_at"`
-	EndsAt     time.Time `json:"ends_at"`
+	EndsAt     time.Time `json:"ends_at" doc:"When it is over if it is not used until then."`
 }
 
 // Cursor is that of a list which goes on behind the session.
@@ -191,13 +216,7 @@ func (d doing) user(ctx context.Context, name string) (u User, err error) {
 		return u, err
 	}
 	err = store.QueryRow(ctx, d.tx, u.columns(), d.tables.Stmt.Get("ops/user"), name)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return User{}, fmt.Errorf("%w: %s", ErrNoUser, name)
-	case err != nil:
-		return User{}, fmt.Errorf("reading the user %s: %w", name, err)
-	}
-	return u, nil
+	return userFound(name, u, err)
 }
 
 // changeUser changes a user where that is one that it changes.

@@ -49,6 +49,12 @@ func TestAUserIsAddedChangedDisabledAndListed(t *testing.T) {
 		if err != nil || !is.ChangedAt.After(is.CreatedAt) {
 			t.Errorf("%+v, %v", is, err)
 		}
+		if got, err := ops.GetUser.Do(t.Context(), r.Ops, by, ops.UserAsked{Name: "ada"}); got != is || err != nil {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if _, err := ops.GetUser.Do(t.Context(), r.Ops, by, ops.UserAsked{Name: "eve"}); !errors.Is(err, ops.ErrNoUser) {
+			t.Error(err)
+		}
 		page, err := ops.ListUsers.Do(t.Context(), r.Ops, by, ops.Paging{Limit: 1})
 		if err != nil || len(page.Rows) != 1 || page.Rows[0].Name != "Ada" || page.Next != "Ada" {
 			t.Errorf("%+v, %v", page, err)

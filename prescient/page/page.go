@@ -16,12 +16,16 @@ import (
 	"prescient/prescient/page/internal/execs"
 	"prescient/prescient/page/internal/front"
 	"prescient/prescient/page/internal/health"
+	"prescient/prescient/page/internal/people"
 	"prescient/prescient/page/internal/recurring"
 	"prescient/prescient/page/internal/slot"
 )
 
 // ErrNobody is returned by Options.Who where a request does not say who sent it.
 var ErrNobody = front.ErrNobody
+
+// ErrTooMany is returned by Options.Who where a request is not looked at, as too many came from there.
+var ErrTooMany = front.ErrTooMany
 
 // User is who looks: a name for the page and the audit, and a role.
 type User = front.User
@@ -40,8 +44,12 @@ type Options struct {
 	Who func(*http.Request) (User, error)
 	// Login is the path below the base where one logs in, Account that of the own account, Logout of where one is logged out by a POST; empty for none.
 	Login, Account, Logout string
+	// Users says that people sign in by users that the tables have: then admins have pages for these.
+	Users bool
 	// Concurrent is how many looks and deeds are under way at a time; 16 by default.
 	Concurrent int
+	// Rate is how many requests a second each user may send, in bursts of twice as many; 20 by default.
+	Rate float64
 	// Log gets what failed; nothing by default.
 	Log zerolog.Logger
 	// Now is the clock of this process, time.Now by default.
@@ -50,12 +58,12 @@ type Options struct {
 
 // New returns the handler. The error wraps prescient.ErrInvalid.
 func New(o *ops.Ops, options Options) (http.Handler, error) {
-	return front.New(o, front.Options(options), groups()...)
+	return front.New(o, front.Options(options), groups(options)...)
 }
 
 // groups are the views and deeds, in the order of the navigation.
-func groups() []front.Group {
-	return []front.Group{
+func groups(o Options) []front.Group {
+	all := []front.Group{
 		slot.Group(),
 		check.Group(),
 		bulk.Group(),
@@ -66,4 +74,8 @@ func groups() []front.Group {
 		changes.Group(),
 		health.Group(),
 	}
+	if o.Users {
+		all = append(all, people.Group())
+	}
+	return all
 }

@@ -108,6 +108,15 @@ func TestADatabaseThatIsAwayIsSaidAndIsLookedForAgain(t *testing.T) {
 	})
 }
 
+// Who somebody is stands in the database, too, where people sign in.
+func TestADatabaseThatCannotSayWhoLooksIsAway(t *testing.T) {
+	h, err := page.New(nil, page.Options{Now: func() time.Time { return rig.At("10:00") }, Who: func(*http.Request) (page.User, error) { return page.User{}, rig.ErrConnection }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send(h, httptest.NewRequest(http.MethodGet, "/", nil)).wants(t, 503, "The database is away", "Since <time", "2026-11-20 10:00:00 UTC")
+}
+
 // count is how many statements went by a hook.
 func count(h *rig.Hooks) int {
 	h.Mu.Lock()

@@ -47,7 +47,7 @@ func (r *testRig) serveAt(now time.Time) {
 
 func handler(t *testing.T, o *ops.Ops, options page.Options) http.Handler {
 	t.Helper()
-	options.BaseURL, options.Place, options.Colour, options.Who = base, "shop <test>", "teal", who
+	options.BaseURL, options.Place, options.Colour, options.Who, options.Rate = base, "shop <test>", "teal", who, max(options.Rate, 1e6)
 	h, err := page.New(o, options)
 	if err != nil {
 		t.Fatal(err)

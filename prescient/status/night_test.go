@@ -1,22 +1,18 @@
 package status
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"prescient/prescient"
 	"prescient/prescient/doctor"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/rig/night"
 	"prescient/prescient/internal/rig/whole"
 	"prescient/prescient/localserver/servertest"
-	"prescient/prescient/schedule"
-	"prescient/prescient/worker"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }
@@ -25,59 +21,18 @@ func eachServer(t *testing.T, test func(t *testing.T, r *whole.Rig)) {
 	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, whole.New(t, d, 15*time.Minute)) })
 }
 
-// stage makes a bad night: until 13:20 nine things went wrong, one after the other.
-func stage(r *whole.Rig) {
-	registry := rig.Registry("good", rig.NothingToDo, prescient.Guards{})
-	r.Must(registry.Register("charge", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
-		return nil, errors.New("no account has order " + job.EntityKey)
-	}, prescient.Guards{}))
-	// A row is locked, by a transaction that somebody forgot.
-	r.Insert(rig.At("11:00"), prescient.NewJob{Entity: rig.Order("locked"), JobExec: "good", DueAt: rig.At("12:15")})
-	// A backlog that is being caught up, two checks a second.
-	r.ManyDue(rig.At("12:00"), "good", 2000, 2120)
-	r.RunAt(rig.At("12:00"), registry, worker.Options{Name: "w2"})
-	r.Exec("UPDATE p_job_history SET ended_at = '2026-11-20 13:19:30'")
-	r.ManyDue(rig.At("12:30"), "good", 0, 600)
-	// A job_exec fails, one is misspelt, one was paused and forgotten.
-	r.ManyDue(rig.At("13:00"), "charge", 1000, 1040)
-	r.ManyDue(rig.At("13:00"), "chrage", 1100, 1107)
-	r.ManyDue(rig.At("13:00"), "remind", 1200, 1205)
-	r.Must(r.Client.Pause(r.T.Context(), r.As("operator", rig.At("12:50")), prescient.Paused{JobExec: "remind", By: "ada", Reason: "deploy"}))
-	// A crontab that is none, by plain SQL.
-	schedules := schedule.New(r.Client)
-	_, err := schedules.Create(r.T.Context(), r.AppAs("app", rig.At("12:45")), schedule.Schedule{ID: "digest", Crontabs: []string{"0 13 * * *"}, JobExec: "good"})
-	r.Must(err)
-	r.Must(schedules.Register(registry))
-	r.Exec("UPDATE p_schedule SET crontabs = '61 * * * *' WHERE id = 'digest'")
-	r.RunAt(rig.At("13:00"), registry, worker.Options{Name: "w1"})
-	// A worker was killed, and a timer does not come any more.
-	for _, values := range []string{"('w1', 1, 'work', 'h1', 'share 1/2', NULL, '2026-11-20 13:05:00')", "('run', 2, 'run', 'h2', 'share 2/2', '2026-11-20 13:00:10', '2026-11-20 12:45:00')",
-		"('w2', 3, 'work', 'h3', 'share 1/2', NULL, '2026-11-20 13:19:50')"} {
-		r.Exec("INSERT INTO p_agent (name, instance, kind, host, assignment, due_at, seen_at, started_at, pid, version, pools, concurrency, busy, long_runs, memory_bytes, clock_ms) VALUES " +
-			strings.TrimSuffix(values, ")") + ", '2026-11-20 10:00:00', 7, 'v1', '{}', 64, 0.5, 0, 1000000, 0)")
-	}
-	// What comes next was forecast, and does not fit.
-	r.Exec("INSERT INTO p_forecast_made (id, made_at, worker, took_ms, slots_from, slots_before, entries_read, schedules, schedules_all) VALUES (1, '2026-11-20 13:19:30', 'w2', 5, '2026-11-20 13:15:00', '2026-11-20 15:00:00', 9, 0, 0)")
-	for _, slot := range []string{"13:15", "13:30", "13:45"} {
-		r.Exec("INSERT INTO p_forecast_fit (grain, start, due, low, high, occurrences, how, concurrency, `unknown`, begins_at, last_start_at, ends_at, verdict, over_ms, made_at) VALUES ('slot', '2026-11-20 " + slot +
-			":00', 9000, 9000, 9000, 0, 'exact', 64, 0, '2026-11-20 13:30:00', '2026-11-20 13:49:00', '2026-11-20 13:50:00', IF('" + slot + "' = '13:30', 'next', 'fits'), 300000, '2026-11-20 13:19:30')")
-	}
-	// An event that its broker refused.
-	r.Exec("INSERT INTO p_event_set_aside (seq, shard, id, topic, event_key, generated_at, payload, inserted_at, refused_at, reason) VALUES (1, 1, 'e1', 'mail', 'k', '2026-11-20 13:00:00', '{}', '2026-11-20 13:00:00', '2026-11-20 13:00:01', 'too large')")
-}
-
 // One look shows what it took 23 to find out.
 func TestABadNightIsOnOneScreen(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *whole.Rig) {
-		stage(r)
+		night.Stage(r)
 		r.Account("operator")
 		r.Exec("GRANT PROCESS ON *.* TO '" + r.User("operator") + "'@'%'")
 		r.Exec("GRANT SELECT ON performance_schema.* TO '" + r.User("operator") + "'@'%'")
 		_, holder := r.Hold("DELETE FROM p_future_job WHERE next_check_at = '2026-11-20 12:15:00'")
-		var night Report
+		var seen Report
 		r.Eventually("it is shown who has the row locked", func() bool { // a server that is slow may tell too late
-			night = look(t, r, "operator")
-			return !slices.ContainsFunc(night.Findings, func(f Finding) bool { return f.Code == "blocking.rows" && strings.Contains(f.Text, "does not show") })
+			seen = look(t, r, "operator")
+			return !slices.ContainsFunc(seen.Findings, func(f Finding) bool { return f.Code == "blocking.rows" && strings.Contains(f.Text, "does not show") })
 		})
 		for incident, wants := range map[string][3]string{
 			"a job_exec that fails":    {"fails", "failing", "charge: 40 of 40 calls"},
@@ -91,26 +46,26 @@ func TestABadNightIsOnOneScreen(t *testing.T) {
 			"a slot that is too full":  {"next", "forecast", "2026-11-20T13:30:00Z with 9,000 checks ends 2026-11-20T13:50:00Z, 5m0s after the next begins"},
 			"a refused event":          {"waits", "events.refused", `"e1"`},
 		} {
-			if !slices.ContainsFunc(night.Findings, func(f Finding) bool {
+			if !slices.ContainsFunc(seen.Findings, func(f Finding) bool {
 				return string(f.Section) == wants[0] && f.Code == wants[1] && strings.Contains(f.Text, wants[2])
 			}) {
-				t.Errorf("%s: %v is not among %+v", incident, wants, night.Findings)
+				t.Errorf("%s: %v is not among %+v", incident, wants, seen.Findings)
 			}
 		}
-		if len(night.Agents) != 3 || night.Agents[1].State != "dead" {
-			t.Errorf("%+v", night.Agents)
+		if len(seen.Agents) != 3 || seen.Agents[1].State != "dead" {
+			t.Errorf("%+v", seen.Agents)
 		}
-		if b := night.Backlog; b.Checks != 601 || b.AtLeast || !b.Slot.Equal(rig.At("12:15")) || b.Rate != 2 || b.ToGo != 300500*time.Millisecond {
+		if b := seen.Backlog; b.Checks != 601 || b.AtLeast || !b.Slot.Equal(rig.At("12:15")) || b.Rate != 2 || b.ToGo != 300500*time.Millisecond {
 			t.Errorf("%+v", b)
 		}
-		if len(night.Fails) != 3 || night.Fails[0].JobExec != "charge" || night.Fails[0].Reasons[0].Text != "no account has order …" || night.Fails[1].JobExec != "schedule.fire" || night.Fails[2].PutOff.Unregistered != 7 {
-			t.Errorf("%+v", night.Fails)
+		if len(seen.Fails) != 3 || seen.Fails[0].JobExec != "charge" || seen.Fails[0].Reasons[0].Text != "no account has order …" || seen.Fails[1].JobExec != "schedule.fire" || seen.Fails[2].PutOff.Unregistered != 7 {
+			t.Errorf("%+v", seen.Fails)
 		}
-		if len(night.Next) != 2 || !night.Next[0].Start.Equal(rig.At("13:30")) || night.Next[0].Due != 9000 || !night.NextAt.Equal(rig.At("13:19:30")) {
-			t.Errorf("%+v", night.Next)
+		if len(seen.Next) != 2 || !seen.Next[0].Start.Equal(rig.At("13:30")) || seen.Next[0].Due != 9000 || !seen.NextAt.Equal(rig.At("13:19:30")) {
+			t.Errorf("%+v", seen.Next)
 		}
-		if len(night.Paused) != 1 || night.Severity != doctor.SeverityBad || len(night.Unseen) != 0 {
-			t.Errorf("%+v, %s, %+v", night.Paused, night.Severity, night.Unseen)
+		if len(seen.Paused) != 1 || seen.Severity != doctor.SeverityBad || len(seen.Unseen) != 0 {
+			t.Errorf("%+v, %s, %+v", seen.Paused, seen.Severity, seen.Unseen)
 		}
 	})
 }
@@ -139,7 +94,7 @@ func TestWhereAllIsWellNothingIsWrong(t *testing.T) {
 // Each role that is on call sees all; what others lack is said, and never taken for nothing.
 func TestWhoIsOnCallSeesAll(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *whole.Rig) {
-		stage(r)
+		night.Stage(r)
 		for _, role := range []string{"operator", "oncall", "owner"} {
 			if seen := look(t, r, role); len(seen.Fails) != 3 || len(seen.Agents) != 3 || seen.Backlog.Checks != 601 || seen.Backlog.Rate != 2 || len(seen.Paused) != 1 {
 				t.Errorf("%s: %+v", role, seen)

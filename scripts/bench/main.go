@@ -49,6 +49,7 @@ var sections = []rig.Section{
 	idleSection,
 	large.History,
 	large.Answers,
+	large.API,
 	large.Page,
 	large.Bulk,
 	schedules.Section,

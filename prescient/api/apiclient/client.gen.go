@@ -748,6 +748,7 @@ type Created struct {
 
 // DoctorFinding defines model for DoctorFinding.
 type DoctorFinding struct {
+	About    []string `json:"about,omitempty,omitzero"`
 	Code     string   `json:"code"`
 	DDL      []string `json:"ddl,omitempty,omitzero"`
 	Do       string   `json:"do,omitempty,omitzero"`
@@ -2230,6 +2231,7 @@ type StatsTimes struct {
 
 // StatusFinding defines model for StatusFinding.
 type StatusFinding struct {
+	About    []string `json:"about,omitempty,omitzero"`
 	Code     string   `json:"code"`
 	DDL      []string `json:"ddl,omitempty,omitzero"`
 	Do       string   `json:"do,omitempty,omitzero"`
@@ -2450,7 +2452,9 @@ type WebSession struct {
 	// ByProvider Whether the provider of OpenID Connect said who it is, and the role.
 	ByProvider bool      `json:"by_provider"`
 	CreatedAt  time.Time `json:"created_at"`
-	EndsAt     time.Time `json:"ends_at"`
+
+	// EndsAt When it is over if it is not used until then.
+	EndsAt time.Time `json:"ends_at"`
 
 	// Host Where it was begun from.
 	Host   string         `json:"host"`
@@ -2882,6 +2886,12 @@ type TokensListParams struct {
 	Limit int64
 }
 
+// UsersGetParams are what UsersGet is asked.
+type UsersGetParams struct {
+	// Name Whose name it is.
+	Name string
+}
+
 // UsersListParams are what UsersList is asked.
 type UsersListParams struct {
 	// After Go on behind this cursor, which is next of the page before.
@@ -3121,7 +3131,7 @@ func (c *Client) ChecksReschedule(ctx context.Context, body Rescheduling, with .
 	return call[Placed](ctx, c, http.MethodPost, "/api/v1/checks/reschedule", nil, body, with)
 }
 
-// DoctorExamine Look for what is wrong, and say what to do about it.
+// DoctorExamine Look for what is wrong, and say what to do about it. Findings are a minute old at most.
 //
 // Role: viewer. The answer may be 1m0s old: it is shared by all who ask the same with the same role.
 func (c *Client) DoctorExamine(ctx context.Context, params DoctorExamineParams) (*Examined, error) {
@@ -3645,6 +3655,15 @@ func (c *Client) UsersEnable(ctx context.Context, body OfUser, with ...With) (*U
 // Role: admin.
 func (c *Client) UsersEndSessions(ctx context.Context, body OfUser, with ...With) (*Counted, error) {
 	return call[Counted](ctx, c, http.MethodPost, "/api/v1/users/end_sessions", nil, body, with)
+}
+
+// UsersGet Get a user of the page.
+//
+// Role: admin.
+func (c *Client) UsersGet(ctx context.Context, params UsersGetParams) (*User, error) {
+	q := make(query)
+	q.add("name", params.Name, false)
+	return call[User](ctx, c, http.MethodGet, "/api/v1/users/get", q, nil, nil)
 }
 
 // UsersList List the users of the page, by their names. Passwords are not kept.

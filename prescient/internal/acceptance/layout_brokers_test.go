@@ -77,3 +77,23 @@ func TestWhatServeMountsIsForItsOwnPackages(t *testing.T) {
 		}
 	}
 }
+
+// What drives a browser is for the tests of the page that do: no program compiles it.
+func TestABrowserIsDrivenByTestsAlone(t *testing.T) {
+	const driver, room = "github.com/chromedp/", "prescient/page/internal/browser"
+	importers := 0
+	for _, s := range sources(t) {
+		for _, spec := range s.file.Imports {
+			if !strings.HasPrefix(strings.Trim(spec.Path.Value, `"`), driver) {
+				continue
+			}
+			importers++
+			if !s.test || path.Dir(s.name) != room {
+				t.Errorf("%s imports %s, which is for the tests of %s", s.name, spec.Path.Value, room)
+			}
+		}
+	}
+	if importers == 0 {
+		t.Errorf("nobody imports %s", driver)
+	}
+}

@@ -52,6 +52,7 @@ func TestNoStatementOfOperationsScansATable(t *testing.T) {
 			{Statement: "ops/key_forget", Query: s.Get("ops/key_forget"), Args: []any{17, "k17"}, Reached: key},
 			{Statement: "ops/users", Query: s.Get("ops/users"), Args: []any{"u17", 100}, Reached: map[string]string{"u": "PRIMARY 514", "s": "person 514"}},
 			{Statement: "ops/user", Query: s.Get("ops/user"), Args: []any{"u17"}, Reached: user},
+			{Statement: "ops/user_get", Query: s.Get("ops/user_get"), Args: []any{"u17"}, Reached: map[string]string{"u": "PRIMARY 514", "s": "person 514"}},
 			{Statement: "ops/user_insert", Query: s.Get("ops/user_insert"), Args: []any{"a", "viewer", "x"}, Reached: nil},
 			{Statement: "ops/user_role", Query: s.Get("ops/user_role"), Args: []any{"viewer", "u17"}, Reached: user},
 			{Statement: "ops/user_password", Query: s.Get("ops/user_password"), Args: []any{"x", "u17"}, Reached: user},

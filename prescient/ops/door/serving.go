@@ -3,6 +3,7 @@ package door
 import (
 	"net/http"
 	"net/netip"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/rs/zerolog"
@@ -41,6 +42,8 @@ type Page struct {
 	Open ops.Role
 	// Proxies are believed when they say where a request came from.
 	Proxies []netip.Prefix
+	// Idle is for how long a session may be unused, and Lifetime how long it is good at most.
+	Idle, Lifetime time.Duration
 	// OIDC is the provider by which others than users sign in.
 	OIDC OIDC
 }

@@ -19,15 +19,20 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/prescient/audit"
+	"prescient/prescient/internal/bound"
 	"prescient/prescient/internal/password"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/ops"
+	"prescient/prescient/page"
 	"prescient/prescient/page/internal/look"
 	text "prescient/sql"
 )
 
-// DefaultLifetime is how long a session is good, whatever is done in it.
-const DefaultLifetime = 12 * time.Hour
+// DefaultLifetime is how long a session is good, whatever is done in it, and DefaultIdle where nothing is.
+const (
+	DefaultLifetime = 12 * time.Hour
+	DefaultIdle     = 2 * time.Hour
+)
 
 // Options are for New.
 type Options struct {
@@ -38,8 +43,8 @@ type Options struct {
 	// BaseURL, Place, Colour and Proxies are those of the page.
 	BaseURL, Place, Colour string
 	Proxies                []netip.Prefix
-	// Lifetime is how long a session is good; DefaultLifetime by default.
-	Lifetime time.Duration
+	// Lifetime is how long a session is good, and Idle how long it may be unused; DefaultLifetime and DefaultIdle by default.
+	Lifetime, Idle time.Duration
 	// OIDC is the provider by which others sign in; none by default.
 	OIDC OIDC
 	// Log gets who signed in, and what went wrong; nothing by default.
@@ -53,6 +58,8 @@ type Login struct {
 	sessions  *sessions
 	manager   *scs.SessionManager
 	passwords *password.Hasher
+	ofKnown   *password.Hasher // for browsers that are known, and those signed in
+	strangers *bound.Strangers
 	audit     audit.Log
 	throttle  *throttle
 	provider  *provider // nil for none
@@ -68,7 +75,7 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Login, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Login{site: site, passwords: password.NewHasher(), throttle: newThrottle(), log: o.Log, now: time.Now}
+	l := &Login{site: site, passwords: password.NewHasher(), ofKnown: password.NewHasher(), strangers: bound.NewStrangers(), throttle: newThrottle(), log: o.Log, now: time.Now}
 	if l.pages, err = site.Parse(templates, "templates/*.html"); err != nil {
 		return nil, err
 	}
@@ -80,11 +87,13 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Login, error) {
 		return nil, err
 	}
 	l.audit = audit.On(&tables)
+	lifetime := cmp.Or(o.Lifetime, DefaultLifetime)
 	l.sessions = newSessions(db, &tables, o.Log, func() time.Time { return l.now() })
+	l.sessions.lifetime, l.sessions.idle = lifetime, min(cmp.Or(o.Idle, DefaultIdle), lifetime)
 	id := sha256.Sum256([]byte(o.BaseURL)) // two installations on one host have cookies of their own: ports do not tell them apart
 	name := "prescient-" + hex.EncodeToString(id[:4])
 	// Not by scs.New: what that makes has a store in memory, which cleans itself for ever.
-	m := &scs.SessionManager{Store: l.sessions, Codec: codec{}, Lifetime: cmp.Or(o.Lifetime, DefaultLifetime)}
+	m := &scs.SessionManager{Store: l.sessions, Codec: codec{}, Lifetime: lifetime}
 	m.Cookie = scs.SessionCookie{Name: name, Path: cmp.Or(site.Prefix(), "/"), Secure: site.Secure(), HttpOnly: true, SameSite: http.SameSiteLaxMode, Persist: true}
 	l.known = name + "-known"
 	if site.Secure() {
@@ -141,7 +150,8 @@ func (l *Login) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// Who says who sent a request, by its session. The error wraps ops.ErrUnauthorized where there is none, or comes from the database.
+// Who says who sent a request, by its session. The error wraps ops.ErrUnauthorized where there is none, and page.ErrTooMany where too many that are no good
+// came from the address; else it comes from the database.
 func (l *Login) Who(r *http.Request) (name string, role ops.Role, err error) {
 	s, err := l.session(r)
 	return s.person, s.role, err
@@ -153,18 +163,28 @@ func (l *Login) session(r *http.Request) (session, error) {
 	if err != nil {
 		return session{}, fmt.Errorf("%w: there is no session", ops.ErrUnauthorized)
 	}
+	from := bound.NewStranger(l.site.Address(r), cookie.Value)
+	if !l.strangers.Wait(r.Context(), from, l.now()) {
+		return session{}, fmt.Errorf("%w: too many sessions that are none came from the address", page.ErrTooMany)
+	}
 	ctx, err := l.manager.Load(r.Context(), cookie.Value)
 	if err != nil {
 		return session{}, err
 	}
-	if l.manager.Token(ctx) == "" {
+	var s session
+	is := l.manager.Token(ctx) != ""
+	if is {
+		s, is, err = l.sessions.find(r.Context(), cookie.Value) // as it is remembered from the look before
+	}
+	switch {
+	case err != nil:
+		return session{}, err
+	case !is:
+		l.strangers.Bad(from)
 		return session{}, fmt.Errorf("%w: the session is over", ops.ErrUnauthorized)
 	}
-	s, is, err := l.sessions.find(r.Context(), cookie.Value) // as it is remembered from the look before
-	if err == nil && !is {
-		err = fmt.Errorf("%w: the session is over", ops.ErrUnauthorized)
-	}
-	return s, err
+	l.strangers.Good(from)
+	return s, nil
 }
 
 // begin begins a session in the place of the one that the request had, so that nobody has prepared it. is is false where what somebody signed in by is not
@@ -191,6 +211,7 @@ func (l *Login) begin(w http.ResponseWriter, r *http.Request, b beginning) (is b
 	if err != nil {
 		return false, err
 	}
+	l.strangers.Good(bound.NewStranger(b.host, token))
 	l.manager.WriteSessionCookie(ctx, w, token, ends)
 	w.Header().Set("Cache-Control", "no-store")
 	l.log.Info().Str("person", b.person).Str("by", by).Str("from", b.host).Msg("signed in")

@@ -9,6 +9,7 @@ import (
 
 	"prescient/prescient/internal/password"
 	"prescient/prescient/ops"
+	"prescient/prescient/page"
 	"prescient/prescient/page/internal/look"
 )
 
@@ -44,6 +45,9 @@ func (l *Login) failed(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case r.Context().Err() != nil:
 		return // nobody is there to be told
+	case errors.Is(err, page.ErrTooMany):
+		l.slow(w, r, 0)
+		return
 	case errors.Is(err, password.ErrBusy):
 		w.Header().Set("Retry-After", "5")
 		l.site.Wrong(w, r, look.Trouble{Status: http.StatusServiceUnavailable, Title: "Many sign in", Text: "Too many people sign in at this moment.", Do: "Go back, and try it again in some seconds."})
@@ -82,7 +86,7 @@ func (l *Login) showLogin(w http.ResponseWriter, r *http.Request) {
 	switch _, err := l.session(r); {
 	case err == nil:
 		http.Redirect(w, r, next, http.StatusSeeOther)
-	case !errors.Is(err, ops.ErrUnauthorized):
+	case !errors.Is(err, ops.ErrUnauthorized) && !errors.Is(err, page.ErrTooMany):
 		l.failed(w, r, err)
 	default:
 		l.show(w, r, http.StatusOK, "Sign in", "login", session{}, l.loginForm(next, "", false))

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -70,7 +71,25 @@ func newProvider(o OIDC, site *look.Site, base string) (*provider, error) {
 		}
 	}
 	o.NameClaim, o.RoleClaim = cmp.Or(o.NameClaim, "email"), cmp.Or(o.RoleClaim, "groups")
-	return &provider{o: o, callback: site.URL(pathCallback), client: &http.Client{Timeout: providerWithin}}, nil
+	return &provider{o: o, callback: site.URL(pathCallback), client: &http.Client{Timeout: providerWithin, Transport: short{http.DefaultTransport}}}, nil
+}
+
+// mostAnswered is how much of an answer of the provider is read.
+const mostAnswered = 1 << 20
+
+// short has answers end that are longer.
+type short struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (s short) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := s.RoundTripper.RoundTrip(r)
+	if err == nil {
+		answer.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(answer.Body, mostAnswered), answer.Body}
+	}
+	return answer, err
 }
 
 func ofThisMachine(host string) bool {
@@ -147,7 +166,7 @@ func (e errRefused) Error() string { return e.text }
 // fromProvider takes somebody who comes from the provider.
 func (l *Login) fromProvider(w http.ResponseWriter, r *http.Request) {
 	host := l.site.Address(r)
-	if wait := l.throttle.wait(l.now(), ofAddress, network(host)); wait > 0 {
+	if wait := l.throttle.waitAt(l.now(), host); wait > 0 {
 		l.slow(w, r, wait)
 		return
 	}
@@ -232,6 +251,9 @@ func (l *Login) given(ctx context.Context, answer url.Values, k way) (string, op
 	if err := token.Claims(&claims); err != nil {
 		return "", "", fmt.Errorf("the claims of the ID token: %w", err)
 	}
+	if by, is := claims["azp"].(string); is && by != l.provider.o.ClientID || !is && len(token.Audience) > 1 {
+		return "", "", errRefused{"This answer of the provider was given for another program."}
+	}
 	return who(l.provider.o, claims)
 }
 
@@ -241,7 +263,7 @@ func who(o OIDC, claims map[string]any) (string, ops.Role, error) {
 	if errors.Join(prescient.ValidLabel("name", name, 128), prescient.ValidSeen("name", name)) != nil {
 		return "", "", errRefused{fmt.Sprintf("The provider gives no name that can be taken: the claim %s is no text of 1 to 128 characters that can be seen.", o.NameClaim)}
 	}
-	if verified, is := claims["email_verified"].(bool); o.NameClaim == "email" && is && !verified {
+	if verified, is := claims["email_verified"]; o.NameClaim == "email" && is && !yes(verified) || o.RoleClaim == "email" && !yes(verified) {
 		return "", "", errRefused{"The provider has not verified the e-mail address."}
 	}
 	best := o.Roles["*"]
@@ -255,6 +277,9 @@ func who(o OIDC, claims map[string]any) (string, ops.Role, error) {
 	}
 	return name, best, nil
 }
+
+// yes says whether a claim says so, as a truth or, of some providers, as a text.
+func yes(claim any) bool { return claim == true || claim == "true" }
 
 // claimAt is a claim, or what is in one where dots lead.
 func claimAt(claims map[string]any, path string) any {

@@ -56,6 +56,8 @@ type sessions struct {
 	tables *store.Tables
 	log    zerolog.Logger
 	now    func() time.Time
+	// lifetime is how long a session is good at most, and idle how long one that is not used.
+	lifetime, idle time.Duration
 
 	mu         sync.Mutex
 	remembered map[[sha256.Size]byte]looked
@@ -95,8 +97,9 @@ func (s *sessions) find(ctx context.Context, token string) (session, bool, error
 	ctx, cancel := context.WithTimeout(store.Vital(ctx), lookWithin)
 	defer cancel()
 	found := looked{at: began}
-	news := false
-	err := store.QueryRow(ctx, s.db, []any{&found.data, &found.person, &found.role, &found.byProvider, &news}, s.tables.Stmt.Get("login/session"), hash[:])
+	var news, used bool
+	lifetime, idle := s.lifetime.Microseconds(), s.idle.Microseconds()
+	err := store.QueryRow(ctx, s.db, []any{&found.data, &found.person, &found.role, &found.byProvider, &news, &used}, s.tables.Stmt.Get("login/session"), lifetime, idle, hash[:], lifetime)
 	if err != nil {
 		s.forget(hash)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -114,9 +117,16 @@ func (s *sessions) find(ctx context.Context, token string) (session, bool, error
 	}
 	s.remembered[hash] = found
 	s.mu.Unlock()
-	if news {
-		if err := s.note(ctx, found.person); err != nil {
-			s.log.Debug().Err(err).Msg("the last use of a user was not noted")
+	for _, n := range []struct {
+		is              bool
+		lock, statement string
+		args            []any // of the statement, those of the lock last
+	}{{news, "login/used_lock", "login/used", []any{found.person}}, {used, "login/session_lock", "login/session_used", []any{lifetime, idle, hash[:]}}} {
+		if !n.is {
+			continue
+		}
+		if err := s.note(ctx, n.lock, n.statement, n.args...); err != nil {
+			s.log.Debug().Err(err).Str("statement", n.statement).Msg("that somebody uses the page was not noted")
 		}
 	}
 	return found.session, true, nil
@@ -129,7 +139,7 @@ func (s *sessions) forget(hash [sha256.Size]byte) {
 }
 
 // note notes that somebody uses the page. It waits for nobody.
-func (s *sessions) note(ctx context.Context, person string) error {
+func (s *sessions) note(ctx context.Context, lock, statement string, args ...any) error {
 	ctx, cancel := context.WithTimeout(ctx, noteWithin)
 	defer cancel()
 	tx, err := s.db.BeginTxx(ctx, nil)
@@ -137,10 +147,11 @@ func (s *sessions) note(ctx context.Context, person string) error {
 		return err
 	}
 	defer tx.Rollback() // after a commit it does nothing
-	for _, statement := range []string{"login/used_lock", "login/used"} {
-		if _, err := tx.ExecContext(ctx, s.tables.Stmt.Get(statement), person); err != nil {
-			return err
-		}
+	if _, err := tx.ExecContext(ctx, s.tables.Stmt.Get(lock), args[len(args)-1]); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, s.tables.Stmt.Get(statement), args...); err != nil {
+		return err
 	}
 	return tx.Commit()
 }
@@ -160,7 +171,7 @@ func (s *sessions) CommitCtx(ctx context.Context, token string, data []byte, end
 	b, begins := ctx.Value(beginningKey{}).(*beginning)
 	ctx, cancel := context.WithTimeout(store.Vital(ctx), lookWithin)
 	defer cancel()
-	lasts := time.Until(ends).Microseconds() // by the clock of the manager
+	lasts := min(time.Until(ends), s.idle).Microseconds() // by the clock of the manager
 	var statement string
 	var args []any
 	switch {

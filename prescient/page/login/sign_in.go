@@ -20,7 +20,7 @@ const tryWithin = 5 * time.Second
 
 func (l *Login) login(w http.ResponseWriter, r *http.Request) {
 	host := l.site.Address(r)
-	if wait := l.throttle.wait(l.now(), ofAddress, network(host)); wait > 0 {
+	if wait := l.throttle.waitAt(l.now(), host); wait > 0 {
 		l.log.Warn().Str("from", host).Msg("too many tries to sign in from an address")
 		l.slow(w, r, wait)
 		return
@@ -35,12 +35,16 @@ func (l *Login) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	known := l.knownCookie(r, hash)
-	if wait := l.waitOfAccount(name, known); wait > 0 {
+	if wait := l.waitOfAccount(name, hash, known); wait > 0 {
 		l.warn(host, name, hash).Msg("too many tries to sign in to an account")
 		l.slow(w, r, wait)
 		return
 	}
-	is, err := l.is(r.Context(), r.PostForm.Get("password"), hash)
+	passwords := l.passwords
+	if known != "" { // however many strangers try
+		passwords = l.ofKnown
+	}
+	is, err := tried(r.Context(), passwords, r.PostForm.Get("password"), hash)
 	if err == nil && is {
 		is, err = l.begin(w, r, beginning{person: name, host: host, hash: hash})
 	}
@@ -74,9 +78,12 @@ func (l *Login) warn(host, name, hash string) logEvent {
 }
 
 // waitOfAccount is how long one has to wait before trying to sign in to an account.
-func (l *Login) waitOfAccount(name, known string) time.Duration {
-	if known != "" {
+func (l *Login) waitOfAccount(name, hash, known string) time.Duration {
+	switch {
+	case known != "":
 		return l.throttle.wait(l.now(), ofBrowser, name+"\x00"+known)
+	case hash == "":
+		return l.throttle.wait(l.now(), ofNobody, name)
 	}
 	return l.throttle.wait(l.now(), ofAccount, name)
 }
@@ -101,11 +108,11 @@ func (l *Login) hashOf(ctx context.Context, name string) (hash string, err error
 	return hash, nil
 }
 
-// is says whether a password is that of which hash is kept; it takes as long where there is none.
-func (l *Login) is(ctx context.Context, text, hash string) (bool, error) {
+// tried says whether a password is that of which hash is kept; it takes as long where there is none.
+func tried(ctx context.Context, by *password.Hasher, text, hash string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, tryWithin)
 	defer cancel()
-	return l.passwords.Is(ctx, text, hash)
+	return by.Is(ctx, text, hash)
 }
 
 // knownCookie is the cookie by which a browser is known to an account; empty where it is not.
@@ -131,11 +138,18 @@ func (l *Login) cookie(name, value, path string, lasts time.Duration) *http.Cook
 }
 
 func (l *Login) logout(w http.ResponseWriter, r *http.Request) {
-	if cookie, err := r.Cookie(l.manager.Cookie.Name); err == nil {
-		if err := l.sessions.DeleteCtx(r.Context(), cookie.Value); err != nil {
+	if _, err := l.session(r); err == nil {
+		cookie, err := r.Cookie(l.manager.Cookie.Name)
+		if err == nil {
+			err = l.sessions.DeleteCtx(r.Context(), cookie.Value)
+		}
+		if err != nil {
 			l.failed(w, r, err)
 			return
 		}
+	} else if !errors.Is(err, ops.ErrUnauthorized) {
+		l.failed(w, r, err)
+		return
 	}
 	l.manager.WriteSessionCookie(r.Context(), w, "", time.Time{})
 	w.Header().Set("Cache-Control", "no-store")
@@ -187,12 +201,12 @@ func (l *Login) change(w http.ResponseWriter, r *http.Request, s session, old, w
 	if err != nil {
 		return false, err
 	}
-	if is, err := l.is(r.Context(), old, before); err != nil || !is {
+	if is, err := tried(r.Context(), l.ofKnown, old, before); err != nil || !is {
 		return false, err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), tryWithin)
 	defer cancel()
-	hash, err := l.passwords.Hash(ctx, wanted)
+	hash, err := l.ofKnown.Hash(ctx, wanted)
 	if err != nil {
 		return false, err
 	}

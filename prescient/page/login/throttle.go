@@ -6,12 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"hash/maphash"
-	"net/netip"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"prescient/prescient/internal/bound"
 )
 
 // limit is how often something may be tried: burst at once, and one more every so often.
@@ -20,9 +21,11 @@ type limit struct {
 	every time.Duration
 }
 
-// How often one may try to sign in: from an address, to an account by any browser that is not known to it, and by one that is.
+// How often one may try to sign in: from an address, from all networks of a site of IPv6, to an account by any browser that is not known to it, and by one
+// that is.
 var (
 	byAddress = limit{20, 3 * time.Second}
+	bySite    = limit{60, time.Second}
 	byAccount = limit{10, 30 * time.Second}
 	byBrowser = limit{10, 30 * time.Second}
 )
@@ -43,17 +46,19 @@ type limitKind int
 
 const (
 	ofAddress limitKind = iota
+	ofSite
 	ofAccount
+	ofNobody // a name that is nobody's: however many of these are tried, an account shares nothing with them
 	ofBrowser
 )
 
 func newThrottle() *throttle {
-	return &throttle{seed: maphash.MakeSeed(), kinds: map[limitKind]*[cells]*rate.Limiter{ofAddress: {}, ofAccount: {}, ofBrowser: {}}}
+	return &throttle{seed: maphash.MakeSeed(), kinds: map[limitKind]*[cells]*rate.Limiter{ofAddress: {}, ofSite: {}, ofAccount: {}, ofNobody: {}, ofBrowser: {}}}
 }
 
 // wait is how long somebody has to wait before trying; 0 for not at all, and then the try counts.
 func (t *throttle) wait(now time.Time, kind limitKind, key string) time.Duration {
-	l := map[limitKind]limit{ofAddress: byAddress, ofAccount: byAccount, ofBrowser: byBrowser}[kind]
+	l := map[limitKind]limit{ofAddress: byAddress, ofSite: bySite, ofAccount: byAccount, ofNobody: byAccount, ofBrowser: byBrowser}[kind]
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	cell := &t.kinds[kind][maphash.String(t.seed, key)%cells]
@@ -68,17 +73,12 @@ func (t *throttle) wait(now time.Time, kind limitKind, key string) time.Duration
 	return wait
 }
 
-// network is what an address is counted by: who has one of IPv6 has 2^64 of them.
-func network(address string) string {
-	addr, err := netip.ParseAddr(address)
-	if err != nil || !addr.Is6() {
-		return address
+// waitAt is how long somebody at an address has to wait.
+func (t *throttle) waitAt(now time.Time, address string) time.Duration {
+	if wait := t.wait(now, ofAddress, bound.Network(address).String()); wait > 0 {
+		return wait
 	}
-	p, err := addr.Prefix(64)
-	if err != nil {
-		return address
-	}
-	return p.String()
+	return t.wait(now, ofSite, bound.Site(address).String())
 }
 
 // A browser by which somebody has signed in to an account shows that by a cookie: random bits, and their HMAC by what is kept of the account's password. So

@@ -46,11 +46,40 @@ func TestNoNumberOfNamesMakesAnAccountForgotten(t *testing.T) {
 	}
 }
 
-func TestAnAddressOfIPv6CountsByItsNetwork(t *testing.T) {
-	for address, want := range map[string]string{"10.0.0.7": "10.0.0.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "2001:db8:1:2::1": "2001:db8:1:2::/64", "::1": "::/64", "@": "@", "": ""} {
-		if got := network(address); got != want {
-			t.Errorf("%s: %s; want %s", address, got, want)
+// A name that is nobody's is slowed down as an account is, and shares nothing with one, however many there are.
+func TestNamesThatAreNobodysKeepNobodyOut(t *testing.T) {
+	now := time.Now()
+	l := &Login{throttle: newThrottle(), now: func() time.Time { return now }}
+	for _, hash := range []string{"", "$argon2id$"} {
+		for i := range byAccount.burst + 1 {
+			if wait := l.waitOfAccount("ada", hash, ""); (wait > 0) != (i == byAccount.burst) {
+				t.Errorf("try %d of %q waits for %s", i, hash, wait)
+			}
 		}
+	}
+	l.throttle = newThrottle()
+	for i := range 100 * cells {
+		l.waitOfAccount(fmt.Sprint("x", i), "", "")
+	}
+	if l.waitOfAccount("ada", "$argon2id$", "") > 0 {
+		t.Error("strangers' names keep it out")
+	}
+}
+
+// Somebody with a site of IPv6 has 65,536 networks.
+func TestTheNetworksOfASiteAreBoundedTogether(t *testing.T) {
+	now, th := time.Now(), newThrottle()
+	heard := 0
+	for i := range 1000 {
+		if th.waitAt(now, fmt.Sprintf("2001:db8:1:%x::1", i)) == 0 {
+			heard++
+		}
+	}
+	if heard != bySite.burst {
+		t.Errorf("%d tries are heard", heard)
+	}
+	if th.waitAt(now, "2001:db8:2::1") != 0 || th.waitAt(now, "10.0.0.7") != 0 {
+		t.Error("others wait for them")
 	}
 }
 

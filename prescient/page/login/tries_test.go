@@ -69,6 +69,7 @@ func TestNoStatementOfSigningInScansATable(t *testing.T) {
 		conn, err := r.Pool(time.Time{}).Conn(t.Context())
 		r.Must(err)
 		defer conn.Close()
+		const years = 700_000_000_000_000 // microseconds
 		s := r.login.Tables().Stmt
 		user, session := map[string]string{"p_web_user": "PRIMARY 514"}, map[string]string{"p_web_session": "hash 32"}
 		rig.CheckPlans(t, conn, []rig.Explained{
@@ -76,10 +77,12 @@ func TestNoStatementOfSigningInScansATable(t *testing.T) {
 			{Statement: "login/password", Query: s.Get("login/password"), Args: []any{"x", "u17", "$argon2id$v=19$m=17"}, Reached: user},
 			{Statement: "login/used_lock", Query: s.Get("login/used_lock"), Args: []any{"u17"}, Reached: user},
 			{Statement: "login/used", Query: s.Get("login/used"), Args: []any{"u17"}, Reached: user},
-			{Statement: "login/session", Query: s.Get("login/session"), Args: []any{hash}, Reached: map[string]string{"s": "hash 32", "u": "PRIMARY 514"}},
+			{Statement: "login/session", Query: s.Get("login/session"), Args: []any{years, years, hash, years}, Reached: map[string]string{"s": "hash 32", "u": "PRIMARY 514"}},
 			{Statement: "login/session_insert", Query: s.Get("login/session_insert"), Args: []any{"x", "h", "{}", 1, "u17", "$argon2id$v=19$m=17"}, Reached: user},
 			{Statement: "login/session_insert_given", Query: s.Get("login/session_insert_given"), Args: []any{"x", "a", "viewer", "h", "{}", 1, "u17"}, Reached: user},
 			{Statement: "login/session_update", Query: s.Get("login/session_update"), Args: []any{"{}", 1, hash}, Reached: session},
+			{Statement: "login/session_lock", Query: s.Get("login/session_lock"), Args: []any{hash}, Reached: session},
+			{Statement: "login/session_used", Query: s.Get("login/session_used"), Args: []any{1, 1, hash}, Reached: session},
 			{Statement: "login/session_delete", Query: s.Get("login/session_delete"), Args: []any{hash}, Reached: session},
 		}, s, []string{"login"})
 	})

@@ -60,6 +60,9 @@ func askNew(_ context.Context, a front.Asked) (front.Shown, error) {
 	f := filledIn(a.Query) // what cannot be read of it is said when it is sent
 	if f.Deed == "" && f.Outcome != "" {
 		f.Deed = bulk.Requeue
+		if f.From.IsZero() { // a requeue wants it: history is long
+			f.From = a.Now.UTC().Add(-24 * time.Hour).Truncate(time.Hour)
+		}
 	}
 	return front.Shown{Data: f}, nil
 }

@@ -31,6 +31,7 @@ const (
 	labelWide  = 160
 	rowHigh    = 22
 	labelChars = 22
+	halfLabel  = 28 // of the time below the last mark
 )
 
 type drawnSpans struct {
@@ -53,7 +54,7 @@ func (s Spans) SVG() (template.HTML, error) {
 }
 
 func (s Spans) draw() drawnSpans {
-	d := drawnSpans{Spans: s, Width: labelWide + wide + right, Height: top + rowHigh*len(s.Rows) + bottom, Left: labelWide, Base: top + rowHigh*len(s.Rows)}
+	d := drawnSpans{Spans: s, Width: labelWide + wide + halfLabel, Height: top + rowHigh*len(s.Rows) + bottom, Left: labelWide, Base: top + rowHigh*len(s.Rows)}
 	first, last := s.ends()
 	length := max(last.Sub(first), time.Second)
 	at := func(t time.Time) float64 { return labelWide + wide*float64(t.Sub(first))/float64(length) }

@@ -54,10 +54,13 @@ func askPause(ctx context.Context, a front.Asked) (front.Shown, error) {
 
 // then is what is shown once something was paused or resumed.
 func then(name string, count int) front.Done {
-	if name == prescient.AllEvents {
+	switch name {
+	case prescient.AllEvents:
 		return front.Done{Path: "/events", Count: count}
+	case prescient.AllExecs:
+		return front.Done{Path: "/execs", Count: count}
 	}
-	return front.Done{Path: "/execs", Count: count}
+	return front.Done{Path: "/exec", Query: []string{"job_exec", name}, Count: count} // which says of what it was
 }
 
 func pause(ctx context.Context, d front.Doing) (front.Done, error) {

@@ -32,6 +32,8 @@ type Deed struct {
 	Review *Review
 	// Do does it, and says where to go then.
 	Do func(ctx context.Context, d Doing) (Done, error)
+	// Told is the name of the template that gets what Do has told once; empty where it tells nothing.
+	Told string
 	// Said says what was done, to how many.
 	Said func(count int) string
 }
@@ -62,6 +64,8 @@ type Done struct {
 	Query []string
 	// Count is to how many it was done.
 	Count int
+	// Once is for the template Told, a secret that was made: the answer itself has it, which nothing leads to again; nil for none.
+	Once any
 }
 
 // The names of values that all deeds have, and of those that say what was done.
@@ -96,7 +100,9 @@ type hidden struct{ Name, Value string }
 // confirm serves the page that asks whether a deed is to be done.
 func (f *Front) confirm(d Deed, t *template.Template) func(w http.ResponseWriter, r *http.Request, by User) error {
 	return func(w http.ResponseWriter, r *http.Request, by User) error {
-		return f.ask(w, r, by, d, t, r.URL.Query(), http.StatusOK, "")
+		values := r.URL.Query()
+		values.Del(keyName) // with a key of another's choosing a deed might seem to be done already
+		return f.ask(w, r, by, d, t, values, http.StatusOK, "")
 	}
 }
 
@@ -190,6 +196,13 @@ func (f *Front) do(d Deed, t *template.Template) func(w http.ResponseWriter, r *
 		}
 		if review {
 			return f.fill(w, by, d, t, values, http.StatusOK, shown, confirmation{Reviewed: true})
+		}
+		if done.Once != nil {
+			body, err := look.Body(t, d.Told, done.Once)
+			if err != nil {
+				return err
+			}
+			return f.Write(w, http.StatusOK, look.Page{Title: d.Title, User: by.Name, Role: string(by.Role), Said: d.Said(done.Count), Body: body})
 		}
 		query := append(append([]string{}, done.Query...), didName, d.Path, countName, strconv.Itoa(done.Count))
 		http.Redirect(w, r, f.Path(done.Path, query...), http.StatusSeeOther)

@@ -34,7 +34,7 @@ func NewDownload[In ops.Formatted, Row interface{ Cursor() string }](path string
 }
 
 const (
-	// downloadsAtATime is how many downloads are under way.
+	// downloadsAtATime is how many downloads are under way; one user has half of them at most.
 	downloadsAtATime = 4
 	// stillEvery is how often it is looked whether who downloads is still let in.
 	stillEvery = 10 * time.Second
@@ -59,12 +59,16 @@ func (f *Front) download(d Download) func(w http.ResponseWriter, r *http.Request
 		if err := d.info.Allow(caller); err != nil {
 			return err
 		}
-		select {
-		case f.downloads <- struct{}{}:
-			defer func() { <-f.downloads }()
-		default:
-			return fmt.Errorf("%w: as many downloads as there may be are under way", errBusy)
+		if r.Method == http.MethodHead { // it would do all the work for no reader
+			w.Header().Set("Allow", http.MethodGet)
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return nil
 		}
+		leave, err := f.downloads.take(r.Context(), by.Name)
+		if err != nil {
+			return err
+		}
+		defer leave()
 		write, err := d.begin(r.Context(), Asked{Ops: f.ops, By: caller, Query: NewQuery(r.URL.Query()), Now: f.o.Now()},
 			stream.Every(stillEvery, time.Now, func() error { return f.stillIs(r, by) }))
 		f.away.note(err)

@@ -9,12 +9,16 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"prescient/prescient/internal/bound"
 	"prescient/prescient/ops"
 	"prescient/prescient/page/internal/look"
 )
 
 // ErrNobody is returned by Who where a request does not say who sent it.
 var ErrNobody = errors.New("nobody is logged in")
+
+// ErrTooMany is returned by Who where a request is not looked at, as too many came from there.
+var ErrTooMany = errors.New("too many requests")
 
 // User is who looks at a page.
 type User struct {
@@ -32,8 +36,12 @@ type Options struct {
 	Who func(*http.Request) (User, error)
 	// Login is the path below the base where one logs in, Account that of the own account, Logout of where one is logged out by a POST; empty for none.
 	Login, Account, Logout string
+	// Users says that people sign in by users that the tables have: then admins have pages for these.
+	Users bool
 	// Concurrent is how many looks and deeds are under way at a time; 16 by default.
 	Concurrent int
+	// Rate is how many requests a second each user may send, in bursts of twice as many; 20 by default.
+	Rate float64
 	// Log gets what failed; nothing by default.
 	Log zerolog.Logger
 	// Now is the clock of this process, time.Now by default.
@@ -48,8 +56,9 @@ type Front struct {
 	mux    *http.ServeMux
 	shared *shared[built]
 	places *places
+	rates  *bound.Rates[string]
 	// downloads are places for those.
-	downloads chan struct{}
+	downloads *places
 	away      *away
 	common    *template.Template
 	says      map[string]func(count int) string

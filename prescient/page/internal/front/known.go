@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 var (
 	errNoView = errors.New("there is no such page")
 	errForm   = errors.New("no form")
+	errQuery  = errors.New("no query")
 )
 
 // answerWithin is how long all of an answer may take.
@@ -27,7 +29,14 @@ func (f *Front) known(next func(w http.ResponseWriter, r *http.Request, by User)
 		var by User
 		_, err := guarded(r.Context(), func(context.Context) (_ struct{}, err error) {
 			if by, err = f.o.Who(r); err != nil {
+				f.away.note(err) // who somebody is stands in the database, too
 				return struct{}{}, err
+			}
+			if wait := f.rates.Take(by.Name, time.Now()); wait > 0 {
+				return struct{}{}, ErrTooMany
+			}
+			if _, err := url.ParseQuery(r.URL.RawQuery); err != nil { // what is left out of a filter would widen it
+				return struct{}{}, errQuery
 			}
 			return struct{}{}, next(w, r, by)
 		})
@@ -44,6 +53,10 @@ func kindOf(err error) kind.Kind {
 		return kind.Kind{Title: "There is no such page", Detail: "Nothing is at this address.", Status: http.StatusNotFound}
 	case errors.Is(err, errForm):
 		return kind.Kind{Title: "The form cannot be read", Detail: "It may be too long.", Status: http.StatusBadRequest}
+	case errors.Is(err, errQuery):
+		return kind.Kind{Title: "The address cannot be read", Detail: "What stands behind its ? is not as it should be.", Status: http.StatusBadRequest}
+	case errors.Is(err, ErrTooMany):
+		return kind.Kind{Title: "Too many requests", Detail: "More requests came than may come from one.", Status: http.StatusTooManyRequests}
 	case errors.Is(err, errBusy):
 		return kind.Kind{Title: "Busy", Detail: "As many pages as are made at a time are under way.", Status: http.StatusServiceUnavailable, Again: true}
 	case errors.Is(err, ErrNobody):
@@ -55,16 +68,26 @@ func kindOf(err error) kind.Kind {
 // lookAgain is how often a browser looks again where that may help.
 const lookAgain = 5 * time.Second
 
+// longestNext is how long an address may be that one comes back to by logging in.
+const longestNext = 4000
+
 // wrong answers what went wrong.
 func (f *Front) wrong(w http.ResponseWriter, r *http.Request, by User, err error) {
 	is := kindOf(err)
 	if is.Status == http.StatusUnauthorized && f.o.Login != "" && (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.Header.Get("Prescient-Refresh") == "" {
-		http.Redirect(w, r, f.Path(f.o.Login, "next", f.Path(r.URL.Path)+queryOf(r)), http.StatusSeeOther)
+		next := f.Path(r.URL.Path) + queryOf(r)
+		if len(next) > longestNext {
+			next = f.Path(r.URL.Path)
+		}
+		http.Redirect(w, r, f.Path(f.o.Login, "next", next), http.StatusSeeOther)
 		return
 	}
 	t := look.Trouble{Status: is.Status, Title: is.Title, Text: is.Detail, User: by.Name, Role: string(by.Role), Now: f.o.Now()}
 	if is.Again {
 		t.Again = lookAgain
+	}
+	if is.Status == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", "1")
 	}
 	switch {
 	case is.Away:

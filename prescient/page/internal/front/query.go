@@ -51,10 +51,13 @@ func (q *Query) Time(name string) time.Time {
 	}
 	for _, layout := range layouts {
 		if t, err := time.ParseInLocation(layout, text, time.UTC); err == nil {
-			return t.UTC()
+			if t = t.UTC(); t.Year() < 1000 || t.Year() > 9999 { // as columns can hold
+				break
+			}
+			return t
 		}
 	}
-	q.wrong(fmt.Errorf("%w: %s %.40q: want a time as in 2026-11-20T13:15Z, in UTC where no zone is given", prescient.ErrInvalid, name, text))
+	q.wrong(fmt.Errorf("%w: %s %.40q: want a time as in 2026-11-20T13:15Z, in UTC where no zone is given, from the year 1000 to 9999", prescient.ErrInvalid, name, text))
 	return time.Time{}
 }
 

@@ -17,7 +17,7 @@ func TestTimesAreReadAsLinksAndFieldsHaveThem(t *testing.T) {
 			t.Errorf("%q: %s, %v", text, got, q.Err())
 		}
 	}
-	for _, text := range []string{"tomorrow", "13:15", "2026-13-01", "<script>"} {
+	for _, text := range []string{"tomorrow", "13:15", "2026-13-01", "<script>", "0000-01-01", "0999-12-31T23:59", "9999-12-31T23:59:59-14:00", "1000-01-01T00:00:00+14:00", "10000-01-01"} {
 		q := NewQuery(url.Values{"at": {text}})
 		if q.Time("at"); !errors.Is(q.Err(), prescient.ErrInvalid) {
 			t.Errorf("%q: %v", text, q.Err())

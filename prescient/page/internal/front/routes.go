@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/bound"
 	"prescient/prescient/ops"
 	"prescient/prescient/page/internal/look"
 )
@@ -27,6 +28,9 @@ var templates embed.FS
 // usualConcurrent is how many looks and deeds are under way at a time.
 const usualConcurrent = 16
 
+// usualRate is how many requests a second a user may send.
+const usualRate = 20
+
 // New makes the handler of these views and deeds. The error wraps prescient.ErrInvalid.
 func New(o *ops.Ops, options Options, groups ...Group) (http.Handler, error) {
 	if options.Who == nil {
@@ -35,6 +39,9 @@ func New(o *ops.Ops, options Options, groups ...Group) (http.Handler, error) {
 	if options.Concurrent <= 0 {
 		options.Concurrent = usualConcurrent
 	}
+	if options.Rate <= 0 {
+		options.Rate = usualRate
+	}
 	if options.Now == nil {
 		options.Now = time.Now
 	}
@@ -42,8 +49,8 @@ func New(o *ops.Ops, options Options, groups ...Group) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Front{Site: site, ops: o, o: options, mux: http.NewServeMux(), shared: newShared(options.Now, func(b built) int { return len(b.body) }), places: newPlaces(options.Concurrent),
-		downloads: make(chan struct{}, downloadsAtATime), away: &away{now: options.Now}, says: make(map[string]func(int) string)}
+	f := &Front{Site: site, ops: o, o: options, mux: http.NewServeMux(), shared: newShared(options.Now, func(b built) int { return len(b.body) }), places: newPlaces(options.Concurrent), rates: bound.NewRates[string](options.Rate),
+		downloads: newPlaces(downloadsAtATime), away: &away{now: options.Now}, says: make(map[string]func(int) string)}
 	if f.common, err = site.Parse(templates, "templates/*.html"); err != nil {
 		return nil, err
 	}
@@ -97,6 +104,9 @@ func (f *Front) add(g Group) error {
 	for _, d := range g.Deeds {
 		if t.Lookup(d.Template) == nil {
 			return fmt.Errorf("there is no template %q", d.Template)
+		}
+		if d.Told != "" && t.Lookup(d.Told) == nil {
+			return fmt.Errorf("there is no template %q", d.Told)
 		}
 		f.mux.Handle("GET "+d.Path, f.known(f.confirm(d, t)))
 		f.mux.Handle("POST "+d.Path, f.known(f.do(d, t)))

@@ -40,11 +40,11 @@ func newShared[T any](now func() time.Time, size func(T) int) *shared[T] {
 }
 
 // get returns what do made for a key. Who waits for another's is let go when ctx ends; do itself is not, as others may wait for it: it bounds its
-// own time.
+// own time. That the other has no place is no answer for anybody else.
 func (s *shared[T]) get(ctx context.Context, key string, do func(ctx context.Context) (T, error)) (T, error) {
 	s.mu.Lock()
 	s.sweep()
-	m := s.all[key]
+	m, others := s.all[key]
 	if m == nil {
 		m = &made[T]{ready: make(chan struct{})}
 		s.all[key] = m
@@ -53,6 +53,9 @@ func (s *shared[T]) get(ctx context.Context, key string, do func(ctx context.Con
 	s.mu.Unlock()
 	select {
 	case <-m.ready:
+		if others && errors.Is(m.err, errBusy) {
+			return guarded(ctx, do)
+		}
 		return m.is, m.err
 	case <-ctx.Done():
 		var none T
@@ -65,7 +68,11 @@ func (s *shared[T]) fill(ctx context.Context, key string, m *made[T], do func(ct
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m.is, m.err, m.until = is, err, s.now().Add(keptFor)
-	if s.all[key] == m { // not forgotten meanwhile
+	switch {
+	case s.all[key] != m: // forgotten meanwhile
+	case errors.Is(err, errBusy):
+		delete(s.all, key)
+	default:
 		s.bytes += s.size(is)
 	}
 	close(m.ready)

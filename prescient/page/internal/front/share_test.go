@@ -75,6 +75,31 @@ func TestWhoIsGoneTakesNothingFromOthers(t *testing.T) {
 	})
 }
 
+// Somebody who asks for more than a user may would else keep everybody of the role out.
+func TestThatSomebodyHasNoPlaceIsNoAnswerForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTest()
+		var all sync.WaitGroup
+		all.Go(func() {
+			if _, err := s.get(t.Context(), "a", func(context.Context) (string, error) { time.Sleep(placeWithin); return "", errBusy }); !errors.Is(err, errBusy) {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		get := func() {
+			if got, err := s.get(t.Context(), "a", func(context.Context) (string, error) { return "made", nil }); got != "made" || err != nil {
+				t.Errorf("%s, %v", got, err)
+			}
+		}
+		all.Go(get)
+		all.Wait()
+		get()
+		if len(s.all) != 1 {
+			t.Errorf("%d are kept", len(s.all))
+		}
+	})
+}
+
 func TestAPanicIsAnErrorOfAllWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTest()

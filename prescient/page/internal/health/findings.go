@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"prescient/prescient"
 	"prescient/prescient/doctor"
 	"prescient/prescient/ops"
 	"prescient/prescient/page/internal/front"
+	"prescient/prescient/page/internal/mend"
 )
 
 // healthSeen is what the template gets.
@@ -31,14 +31,7 @@ type part struct {
 // finding is one of the doctor's, with where the page can do something about it.
 type finding struct {
 	doctor.Finding
-	Deeds []deed
-}
-
-// deed is a link to a view or to a deed.
-type deed struct {
-	Path, Name, Value string // of the link, with a value of its query
-	Text              string
-	Button            bool
+	Ways []mend.Way
 }
 
 // lookAgain is how old findings are at most while somebody looks.
@@ -53,12 +46,8 @@ func showHealth(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if is.Clock, err = ops.GetClock.Do(ctx, a.Ops, a.By, struct{}{}); err != nil {
 		return front.Shown{}, err
 	}
-	pauses, err := ops.ListPauses.Do(ctx, a.Ops, a.By, ops.Nothing{})
-	if err != nil {
-		return front.Shown{}, err
-	}
 	is.Severity = found.Severity
-	is.Parts, is.Fine = parted(found.Findings, a.By.Role, pauses.Rows, is.All)
+	is.Parts, is.Fine = parted(found.Findings, a.By.Role, is.All)
 	return front.Shown{Data: is, Again: lookAgain}, nil
 }
 
@@ -68,7 +57,7 @@ func codes(text string) []string {
 }
 
 // parted are the findings by how bad they are, the worst first; fine is how many are in order, which are there where all are wanted.
-func parted(found []doctor.Finding, role ops.Role, pauses []prescient.Paused, all bool) (parts []part, fine int) {
+func parted(found []doctor.Finding, role ops.Role, all bool) (parts []part, fine int) {
 	for _, one := range []struct {
 		part
 		of []doctor.Severity
@@ -81,7 +70,7 @@ func parted(found []doctor.Finding, role ops.Role, pauses []prescient.Paused, al
 		for _, severity := range one.of {
 			for _, f := range found {
 				if f.Severity == severity {
-					one.Findings = append(one.Findings, finding{f, deedsOf(f, role, pauses)})
+					one.Findings = append(one.Findings, finding{f, mend.Ways(f, role, "/health")})
 				}
 			}
 		}
@@ -96,50 +85,4 @@ func parted(found []doctor.Finding, role ops.Role, pauses []prescient.Paused, al
 		}
 	}
 	return parts, fine
-}
-
-// places are the views that show what a finding is about, by its code or the kind that stands before it.
-var places = map[string]struct {
-	path, text string
-	role       ops.Role
-}{
-	"paused": {"/execs", "What is paused", ops.Viewer}, "put_off": {"/execs", "The job_execs", ops.Viewer}, "execs": {"/execs", "The job_execs", ops.Viewer},
-	"failing": {"/execs", "The job_execs", ops.Viewer}, "slower": {"/execs", "What is slower", ops.Viewer}, "stats": {"/execs", "The sums", ops.Viewer},
-	"overdue": {"/", "How it is caught up", ops.Viewer}, "rows": {"/pending", "Pending checks", ops.Viewer},
-	"forecast": {"/slots", "The slots to come", ops.Viewer}, "missed": {"/slots", "The slots", ops.Viewer}, "leases": {"/slots", "The slots", ops.Viewer},
-	"coverage": {"/agents", "Who serves which slots", ops.Viewer}, "agents": {"/agents", "The agents", ops.Viewer}, "long_runs": {"/agents", "The long runs", ops.Viewer},
-	"schedules": {"/schedules", "The schedules", ops.Viewer}, "events": {"/events", "The events", ops.Viewer}, "events.refused": {"/events", "Send them again, or drop them", ops.Operator},
-	"audit": {"/audit", "The audit", ops.Viewer}, "blocking": {"/blocking", "Who waits for whom", ops.Admin}, "purge.transaction": {"/blocking", "Who waits for whom", ops.Admin},
-}
-
-// deedsOf says where the page can do something about a finding that is wrong.
-func deedsOf(f doctor.Finding, role ops.Role, pauses []prescient.Paused) (deeds []deed) {
-	if !f.Severity.Wrong() {
-		return nil
-	}
-	kind, _, _ := strings.Cut(f.Code, ".")
-	at, is := places[f.Code]
-	if !is || !role.May(at.role) {
-		at, is = places[kind]
-	}
-	if is && role.May(at.role) {
-		deeds = append(deeds, deed{Path: at.path, Text: at.text})
-	}
-	if f.Code == "paused" && role.May(ops.Operator) {
-		for _, p := range pauses {
-			deeds = append(deeds, deed{"/execs/resume", "job_exec", p.JobExec, "Resume " + named(p.JobExec), true})
-		}
-	}
-	return deeds
-}
-
-// named is what a pause is of, for people.
-func named(jobExec string) string {
-	switch jobExec {
-	case prescient.AllExecs:
-		return "everything"
-	case prescient.AllEvents:
-		return "the events"
-	}
-	return jobExec
 }

@@ -29,7 +29,10 @@ func (s *Site) Handler(next http.Handler) (http.Handler, error) {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.secure(w)
 		r = s.below(r)
-		if !s.assets.serve(w, r) {
+		switch {
+		case r.URL.Path != clean(r.URL.Path): // a mux would lead to the cleaned one, and out of the base
+			s.Wrong(w, r, Trouble{Status: http.StatusNotFound, Title: "There is no such page", Text: "Nothing is at this address."})
+		case !s.assets.serve(w, r):
 			protected.ServeHTTP(w, r)
 		}
 	}), nil
@@ -40,7 +43,8 @@ func (s *Site) secure(w http.ResponseWriter) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
-	h.Set("Referrer-Policy", "no-referrer")
+	// Not no-referrer: by that a browser sends our own forms with the origin null, and where there is no TLS that is all that says where they come from.
+	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=()")

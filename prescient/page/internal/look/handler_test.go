@@ -45,6 +45,15 @@ func TestAPageIsThereWithItsPrefixAndWithout(t *testing.T) {
 	}
 }
 
+func TestAPathThatOthersReadOtherwiseIsNone(t *testing.T) {
+	h := served(t, site(t, Options{BaseURL: "https://h/p"}))
+	for _, path := range []string{"/p//evil.example/", "//evil.example/", "/p/../x", "/p/%2e%2e/%2e%2e/x", "/p/./x", "/p/..", "/p/x//"} {
+		if w := ask(h, httptest.NewRequest("GET", "https://h"+path, nil)); w.Code != 404 || w.Header().Get("Location") != "" {
+			t.Errorf("%s: %d to %q", path, w.Code, w.Header().Get("Location"))
+		}
+	}
+}
+
 func TestEveryAnswerHasItsHeaders(t *testing.T) {
 	s := site(t, Options{})
 	style, err := s.Asset("style.css")
@@ -56,7 +65,7 @@ func TestEveryAnswerHasItsHeaders(t *testing.T) {
 		if csp := h.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "frame-ancestors 'none'") || strings.Contains(csp, "unsafe") {
 			t.Errorf("%s: %s", path, csp)
 		}
-		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "no-referrer" || h.Get("X-Frame-Options") != "DENY" {
+		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "same-origin" || h.Get("X-Frame-Options") != "DENY" {
 			t.Errorf("%s: %v", path, h)
 		}
 		if kept := strings.Contains(h.Get("Cache-Control"), "immutable"); kept != (path == style) || !kept && h.Get("Cache-Control") != "no-store" {

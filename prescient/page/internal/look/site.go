@@ -84,8 +84,17 @@ func (s *Site) readBase(base string) error {
 	if s.prefix != "" && !cleanPath(s.prefix) {
 		return fmt.Errorf("%w: base URL %.200q: its path may have letters, digits and - . _ ~ between single slashes", prescient.ErrInvalid, base)
 	}
-	s.origin = u.Scheme + "://" + u.Host
+	s.origin = u.Scheme + "://" + originHost(u)
 	return nil
+}
+
+// originHost is the host of a URL as browsers write it in an origin.
+func originHost(u *url.URL) string {
+	host := strings.ToLower(u.Host)
+	if usual := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]; strings.HasSuffix(host, usual) && u.Port() != "" {
+		host = strings.TrimSuffix(host, usual)
+	}
+	return host
 }
 
 // cleanPath says that a path reads the same whoever cleans, escapes or unescapes it.

@@ -30,6 +30,9 @@ func TestLinksAreBelowTheBase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if usual, err := New(Options{BaseURL: "https://Ops.Example.org:443/P"}); err != nil || usual.URL("/") != "https://ops.example.org/P/" {
+		t.Errorf("%+v, %v", usual, err)
+	}
 	for got, want := range map[string]string{
 		s.Path("/"): "/p/",
 		s.Path("/find", "entity", "order/4 2&x", "a", ""): "/p/find?entity=order%2F4+2%26x",

@@ -3,6 +3,7 @@ package recurring
 import (
 	"context"
 	"strings"
+	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/client"
@@ -86,6 +87,9 @@ func inWords(crontabs []string, zone string) string {
 		return ""
 	}
 	text := timeline.Words(crontabs[0])
+	if _, err := timeline.ParseStored(crontabs, zone, time.Time{}, nil); err != nil { // of what is no crontab words say anything
+		return "cannot be read: " + strings.Join(crontabs, ", ")
+	}
 	if text == "" {
 		text = crontabs[0]
 	}

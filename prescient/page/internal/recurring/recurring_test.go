@@ -128,3 +128,11 @@ func TestAFormOfAJobSaysTheDefinitionThatItWasMadeOf(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsNoCrontabIsNotSaidInWords(t *testing.T) {
+	for crontab, want := range map[string]string{"61 * * * *": "cannot be read: 61 * * * *", "30 3 * * *": "at 03:30 every day"} {
+		if got := inWords([]string{crontab}, "UTC"); got != want {
+			t.Errorf("%s: %s; want %s", crontab, got, want)
+		}
+	}
+}

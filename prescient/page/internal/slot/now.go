@@ -11,6 +11,7 @@ import (
 	"prescient/prescient/page/internal/chart"
 	"prescient/prescient/page/internal/front"
 	"prescient/prescient/page/internal/look"
+	"prescient/prescient/page/internal/mend"
 	"prescient/prescient/status"
 )
 
@@ -40,7 +41,13 @@ type nowSeen struct {
 type section struct {
 	Is       status.Section
 	Title    string
-	Findings []status.Finding
+	Findings []finding
+}
+
+// finding is one of the status, with where the page shows or mends it.
+type finding struct {
+	status.Finding
+	Ways []mend.Way
 }
 
 var titles = map[status.Section]string{status.Works: "Who works", status.Late: "What is late", status.Fails: "What fails", status.Waits: "What waits", status.Next: "What comes next"}
@@ -60,7 +67,11 @@ func showNow(ctx context.Context, a front.Asked) (front.Shown, error) {
 	}
 	is := nowSeen{Look: report, Resolution: resolution, UnderWay: s.underWay(), Slots: s.slots(), NoForecast: !made}
 	for _, one := range status.Sections {
-		is.Sections = append(is.Sections, section{one, titles[one], status.Report{Findings: report.Findings}.Of(one)})
+		of := section{Is: one, Title: titles[one]}
+		for _, f := range (status.Report{Findings: report.Findings}).Of(one) {
+			of.Findings = append(of.Findings, finding{f, mend.Ways(f.Finding, a.By.Role, "/")})
+		}
+		is.Sections = append(is.Sections, of)
 	}
 	for _, one := range is.Slots {
 		if one.Hole {

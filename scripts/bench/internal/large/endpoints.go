@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"prescient/prescient/api"
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
@@ -86,8 +84,24 @@ func sumUp(ctx context.Context, p *rig.Place) error {
 	}
 }
 
-// measureEndpoints asks each endpoint.
-func measureEndpoints(ctx context.Context, b *rig.Bench, p *rig.Place, db *sqlx.DB, size int) error {
+// API is the section of what programs ask for.
+var API = rig.Section{
+	Name:  "api",
+	About: "each endpoint of the API that answers, by one caller and by 20 at once, with what one answer takes of statements; among the rows of section answers",
+	Run:   func(ctx context.Context, b *rig.Bench, s *rig.Server) error { return measureEndpoints(ctx, b, s) },
+}
+
+func measureEndpoints(ctx context.Context, b *rig.Bench, s *rig.Server) error {
+	p, ended, err := filled(ctx, b, s)
+	if err != nil {
+		return err
+	}
+	defer leave(ctx, b, p)
+	db, err := connect.Open(limitedDSN(p, viewLimit), 0)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
 	o, err := ops.Open(ctx, ops.Options{Accounts: ops.Accounts{Viewer: db, Operator: db, Admin: db}})
 	if err != nil {
 		return err
@@ -96,7 +110,7 @@ func measureEndpoints(ctx context.Context, b *rig.Bench, p *rig.Place, db *sqlx.
 		return ops.Caller{Name: r.Header.Get("Authorization"), Role: ops.Admin, Token: uint64(len(r.Header.Get("Authorization"))), Host: "bench"}, nil
 	}}))
 	defer server.Close()
-	return askEach(ctx, b, p, size, endpoints, server.URL+api.Base+"/")
+	return askEach(ctx, b, p, ended, endpoints, server.URL+api.Base+"/")
 }
 
 // askEach asks for each path by one caller, which counts the statements, and then by all of them at once.

@@ -1,0 +1,2 @@
+// Package bound has what all doors let through: of an address, and of a caller.
+package bound
