@@ -3133,7 +3133,7 @@ func (c *Client) ChecksReschedule(ctx context.Context, body Rescheduling, with .
 
 // DoctorExamine Look for what is wrong, and say what to do about it. Findings are a minute old at most.
 //
-// Role: viewer. The answer may be 1m0s old: it is shared by all who ask the same with the same role.
+// Role: viewer. The answer may be 2s old: it is shared by all who ask the same with the same role.
 func (c *Client) DoctorExamine(ctx context.Context, params DoctorExamineParams) (*Examined, error) {
 	q := make(query)
 	q.add("only", params.Only, false)
