@@ -103,12 +103,12 @@ func matchJobs(ctx context.Context, d doing, in Switching, p Paging) (names []st
 
 // These pause and resume many.
 var (
-	PauseSchedules = switchDeed("schedules.pause_all", "Stop all schedules that are named, or that a filter matches, up to 500 at once.", "pause schedules", matchSchedules,
+	PauseSchedules = switchDeed("schedules.pause_all", "Stop all schedules that are named, or that a filter matches, up to 500 at once.", "pause.schedules", matchSchedules,
 		func(ctx context.Context, d doing, id string) (bool, error) { return d.schedules.Pause(ctx, d.tx, id) })
-	ResumeSchedules = switchDeed("schedules.resume_all", "Let all schedules fire again that are named, or that a filter matches, up to 500 at once.", "resume schedules", matchSchedules,
+	ResumeSchedules = switchDeed("schedules.resume_all", "Let all schedules fire again that are named, or that a filter matches, up to 500 at once.", "resume.schedules", matchSchedules,
 		func(ctx context.Context, d doing, id string) (bool, error) { return d.schedules.Resume(ctx, d.tx, id) })
-	PauseJobs = switchDeed("jobs.pause_all", "Stop all jobs that are named, or that a search matches, up to 500 at once.", "pause jobs", matchJobs,
+	PauseJobs = switchDeed("jobs.pause_all", "Stop all jobs that are named, or that a search matches, up to 500 at once.", "pause.jobs", matchJobs,
 		func(ctx context.Context, d doing, name string) (bool, error) { return d.jobs.Pause(ctx, d.tx, name) })
-	ResumeJobs = switchDeed("jobs.resume_all", "Let all jobs run again that are named, or that a search matches, up to 500 at once.", "resume jobs", matchJobs,
+	ResumeJobs = switchDeed("jobs.resume_all", "Let all jobs run again that are named, or that a search matches, up to 500 at once.", "resume.jobs", matchJobs,
 		func(ctx context.Context, d doing, name string) (bool, error) { return d.jobs.Resume(ctx, d.tx, name) })
 )

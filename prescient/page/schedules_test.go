@@ -218,7 +218,7 @@ func TestSchedulesAreSwitchedTogether(t *testing.T) {
 		}
 		done := r.fills(ops.Operator, action, form).wants(t, http.StatusSeeOther)
 		r.get(ops.Operator, done.Header.Get("Location")).wants(t, 200, "4 schedules were paused.").harmless(t)
-		if n := r.Count("SELECT COUNT(*) FROM p_audit_log WHERE kind = 'installation' AND verb = 'pause schedules'"); n != 1 {
+		if n := r.Count("SELECT COUNT(*) FROM p_audit_log WHERE kind = 'installation' AND verb = 'pause.schedules'"); n != 1 {
 			t.Errorf("%d entries of the deed", n)
 		}
 		r.look(ops.Operator, "/schedules", "state", "paused").wants(t, 200, "paused").harmless(t).lacks(t, "other<", "evil")
