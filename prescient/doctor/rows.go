@@ -215,7 +215,7 @@ func rowFindings(prefix string, maxChecks int, rows []sampled) (found []Finding)
 // How much examinePutOff looks at: the first rows whose slots are over, and the first of those to come, so that a backlog does not hide what
 // comes behind it. Where that is not all there is up to the furthest slot that a row is put off to, some rows of some slots besides.
 const (
-	putOffProbe  = 20_000
+	putOffProbe  = 60_000
 	putOffSlots  = 50
 	putOffSample = 100 // rows of each
 )

@@ -9,7 +9,8 @@ type need struct{ right, statement string }
 var (
 	insertAudit     = need{"INSERT on {p}audit_log", "INSERT INTO {p}audit_log (stream, kind, id, verb, incarnation) SELECT '', '', '', '', NULL FROM DUAL WHERE 1 = 0"}
 	insertDeleted   = need{"INSERT on {p}schedule_deleted", "INSERT INTO {p}schedule_deleted (id, fired_until) SELECT 'x', UTC_TIMESTAMP(6) FROM DUAL WHERE 1 = 0"}
-	keepVersions    = need{"SELECT, INSERT, DELETE on {p}schedule_version", "DELETE FROM {p}schedule_version WHERE schedule = '' AND 1 = 0"}
+	keepVersions    = need{"INSERT on {p}schedule_version", "INSERT INTO {p}schedule_version (schedule, created_at, version, ended_at) SELECT 'x', UTC_TIMESTAMP(6), 1, UTC_TIMESTAMP(6) FROM DUAL WHERE 1 = 0"}
+	forgetVersions  = need{"DELETE on {p}schedule_version", "DELETE FROM {p}schedule_version WHERE schedule = '' AND 1 = 0"}
 	selectConfig    = need{"SELECT on {p}slot_config", "SELECT version FROM {p}slot_config WHERE id = 1"}
 	selectFutureJob = need{"SELECT on {p}future_job", "SELECT job_key, revision, payload FROM {p}future_job WHERE 1 = 0"}
 	insertFutureJob = need{"INSERT on {p}future_job", "INSERT INTO {p}future_job (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision) SELECT 'x', 'x', 'x', '', UTC_TIMESTAMP(6), UNHEX(''), UTC_TIMESTAMP(), UTC_TIMESTAMP(), NULL, 1 FROM DUAL WHERE 1 = 0"}
@@ -22,7 +23,7 @@ var (
 
 // Needs, by role.
 var (
-	appNeeds = []need{insertAudit, insertDeleted, keepVersions, selectConfig, selectFutureJob, insertFutureJob,
+	appNeeds = []need{insertAudit, insertDeleted, keepVersions, forgetVersions, selectConfig, selectFutureJob, insertFutureJob,
 		{"UPDATE on {p}future_job", "UPDATE {p}future_job SET due_at = due_at, next_check_at = next_check_at, payload = payload, revision = revision WHERE 1 = 0"},
 		deleteFutureJob, insertHistory}
 	appSQLNeeds = []need{
@@ -31,7 +32,7 @@ var (
 		{"INSERT on {p}job_pause", "INSERT INTO {p}job_pause (job_exec, paused_by, reason) SELECT 'x', '', '' FROM DUAL WHERE 1 = 0"},
 		{"UPDATE on {p}job_pause", "UPDATE {p}job_pause SET paused_by = paused_by, reason = reason WHERE 1 = 0"},
 		{"DELETE on {p}job_pause", "DELETE FROM {p}job_pause WHERE 1 = 0"}}
-	workerNeeds = []need{insertAudit, insertDeleted, keepVersions, selectConfig, selectFutureJob,
+	workerNeeds = []need{insertAudit, insertDeleted, keepVersions, forgetVersions, selectConfig, selectFutureJob,
 		{"UPDATE on {p}future_job", "UPDATE {p}future_job SET next_check_at = next_check_at, revision = revision, last_error = last_error WHERE 1 = 0"},
 		deleteFutureJob, insertHistory, selectLedger,
 		{"INSERT on {p}slot_run", "INSERT INTO {p}slot_run (slot, bucket, buckets, worker, started_at, finished_at) SELECT UTC_TIMESTAMP(), 0, 1, 'x', NULL, NULL FROM DUAL WHERE 1 = 0"},
