@@ -21,11 +21,19 @@ func TestASessionThatIsUsedGoesOnAndOthersEnd(t *testing.T) {
 		r.add("ada", ops.Viewer)
 		b := r.browser()
 		r.wants(b.signIn("ada", password), 303)
+		// That a session is used is noted by one of the next looks, where the database takes longer for it than it may.
 		lasts := func(hours, minutes int) {
 			t.Helper()
-			if n := r.Count("SELECT TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(6), ends_at) FROM p_web_session"); n > hours*3600+minutes*60 || n < hours*3600+minutes*60-50 {
-				t.Errorf("it lasts %d s; want %d h %d min", n, hours, minutes)
-			}
+			most := hours*3600 + minutes*60
+			r.Eventually(fmt.Sprintf("it lasts %d h %d min", hours, minutes), func() bool {
+				n := r.Count("SELECT TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(6), ends_at) FROM p_web_session")
+				if n <= most && n >= most-50 {
+					return true
+				}
+				r.pass(login.Remembered)
+				b.is("ada is viewer")
+				return false
+			})
 		}
 		ages := func(column, by string) {
 			t.Helper()

@@ -40,9 +40,14 @@ func TestAUserSignsInAndOut(t *testing.T) {
 		if n := r.Count(fmt.Sprintf("SELECT COUNT(*) FROM p_web_session WHERE hash = UNHEX(SHA2('%s', 256)) AND person = 'ada' AND host = '127.0.0.1' AND role IS NULL AND CONCAT(hash, data) NOT LIKE '%%%[1]s%%'", cookies[0])); n != 1 {
 			t.Errorf("%d rows", n)
 		}
-		if n := r.Count("SELECT COUNT(*) FROM p_web_user WHERE name = 'ada' AND last_used_at > UTC_TIMESTAMP(6) - INTERVAL 1 MINUTE"); n != 1 {
-			t.Error("the use was not noted")
-		}
+		r.Eventually("the use is noted", func() bool { // by a later look where the database takes longer for it than it may
+			if r.Count("SELECT COUNT(*) FROM p_web_user WHERE name = 'ada' AND last_used_at > UTC_TIMESTAMP(6) - INTERVAL 1 MINUTE") == 1 {
+				return true
+			}
+			r.pass(login.Remembered)
+			b.is("ada is viewer")
+			return false
+		})
 		r.wants(b.ask("/logout", "x", "y"), 303, "/ops/login")
 		b.is("")
 		if n := r.Count("SELECT COUNT(*) FROM p_web_session"); n != 0 {
