@@ -3,6 +3,7 @@ package demo
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -228,6 +229,14 @@ func (s *stage) foretell(ctx, play context.Context, f demoFlags) error {
 		return nil
 	}
 	report, err := s.forecast(ctx)
+	for errors.Is(err, forecast.ErrNone) { // that of the page is being made
+		select {
+		case <-time.After(demoResolution / 4):
+		case <-play.Done():
+			return nil
+		}
+		report, err = s.forecast(ctx)
+	}
 	if err == nil {
 		s.foretold = busiest(report, end.Add(-2*demoResolution))
 	}

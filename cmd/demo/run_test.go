@@ -112,6 +112,8 @@ func TestDemoWithAPage(t *testing.T) {
 		if !strings.Contains(got.Out, base) || !strings.Contains(got.Out, "the books balance") {
 			r.Errorf("%v", got)
 		}
+		r.Page = login.Serve
+		r.Says(r.OK("demo", "--page", "--for", "4s", "--orders", "20", "--alert-after", "1s", "--escalate-after", "2s", "--dsn", r.DSN), "is its page", "time is up", "the books balance")
 		if n := r.Count("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()"); n != 0 {
 			r.Errorf("%d tables are left", n)
 		}
