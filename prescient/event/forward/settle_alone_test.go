@@ -127,6 +127,40 @@ func TestEventsThatSomebodyHasLockedCostThemselvesAlone(t *testing.T) {
 	}
 }
 
+// What is kept apart since somebody has the count of its topic locked goes by halves once it can be counted: one that cannot be kept stays alone.
+func TestAnEventThatCannotBeSettledIsFoundAmongThoseThatWereKeptApart(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		const n = 50
+		r.publishes("locked", "first", "first") // which leaves a count
+		stop := r.start(forward.Options{})
+		r.untilEmpty()
+		stop()
+		some := make([]event.Event, n)
+		for i := range some {
+			some[i] = event.Event{ID: fmt.Sprintf("l-%d", i), Topic: "locked", Key: fmt.Sprint(i)}
+		}
+		r.Must(r.outbox.Publish(t.Context(), r.App, some...))
+		tx, err := r.As("analyst", time.Time{}).BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+		r.Must(err)
+		defer tx.Rollback()
+		var locked int
+		r.Must(tx.QueryRow("SELECT COUNT(*) FROM (SELECT topic FROM p_event_count WHERE topic = 'locked' LOCK IN SHARE MODE) one").Scan(&locked))
+		stop = r.start(forward.Options{Keep: true})
+		r.Eventually("they are kept apart", func() bool {
+			return r.broker.all() == n+1 && r.Count("SELECT COUNT(*) FROM p_event_topic WHERE topic = 'locked' AND reason LIKE '%cannot be deleted%'") == 1
+		})
+		r.Exec("CREATE TRIGGER p_refuses BEFORE INSERT ON p_event_published FOR EACH ROW BEGIN IF NEW.id = 'l-7' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not this one'; END IF; END")
+		r.Must(tx.Rollback())
+		r.Eventually("the others are gone", func() bool { return r.waits() == 1 })
+		r.Exec("DROP TRIGGER p_refuses")
+		r.untilEmpty()
+		stop()
+		if tries := r.broker.tries("l-7"); tries != 1 {
+			t.Errorf("it was published %d times", tries)
+		}
+	})
+}
+
 // A number of the outbox that stands among those that were set aside stops nothing: they have numbers of their own.
 func TestANumberThatWasSetAsideMayComeAgain(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {

@@ -24,7 +24,7 @@ func (f *Forwarder) settleFree(some []settled, why error) {
 		f.later(some, why)
 	case len(locked) == 0:
 		for topic, part := range byTopic(some) {
-			f.topics.of(topic).kept.Store(true)
+			f.topics.keeps(topic, f.pass == nil) // a pass leaves what it meets, and tries the rest of a topic
 			f.later(part, why)
 		}
 	default:
@@ -38,8 +38,12 @@ func (f *Forwarder) settleFree(some []settled, why error) {
 // keptApart has the events of topics that somebody has locked go on beside the others, and returns the others: a transaction that waits for
 // such a topic has the leases of its shards locked meanwhile.
 func (f *Forwarder) keptApart(some []settled) (others []settled) {
+	kept := f.topics.keptNow()
+	if len(kept) == 0 {
+		return some
+	}
 	for topic, part := range byTopic(some) {
-		if f.topics.of(topic).kept.Load() {
+		if kept[topic] {
 			f.later(part, errKept)
 		} else {
 			others = append(others, part...)
@@ -51,7 +55,7 @@ func (f *Forwarder) keptApart(some []settled) (others []settled) {
 // errKept is why events of a topic are not settled with those of others.
 var errKept = errors.New("somebody has the count of its topic locked, or all of a table")
 
-// countable waits for the counts of events' topics, with nothing locked meanwhile that others wait for.
+// countable waits for the counts of events' topics, with nothing locked meanwhile that others wait for. Once it has had them, nobody keeps them.
 func (f *Forwarder) countable(some []settled, now time.Time) error {
 	ctx, cancel := context.WithTimeout(store.Vital(context.Background()), f.statementTime())
 	defer cancel()
@@ -59,7 +63,13 @@ func (f *Forwarder) countable(some []settled, now time.Time) error {
 	for topic := range byTopic(some) {
 		none[topic] = [2]int{}
 	}
-	return f.count(ctx, f.db, none, now)
+	if err := f.count(ctx, f.db, none, now); err != nil {
+		return err
+	}
+	for topic := range none {
+		f.topics.keeps(topic, false)
+	}
+	return nil
 }
 
 // unlocked divides events by whether somebody has them locked, and says the database's time. In the dialect plain it takes none for locked.
@@ -184,7 +194,6 @@ func (f *Forwarder) tryLater(some []settled, before error) (left []settled, why 
 	f.tell(ours)
 	f.over(some)
 	for topic := range byTopic(some) {
-		f.topics.of(topic).kept.Store(false)
 		if f.topics.of(topic).notesSuccess() {
 			f.notes.worked(topic)
 		}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
@@ -40,6 +39,9 @@ type topics struct {
 
 	trippedMu sync.Mutex      // taken with that of a circuit held
 	tripped   map[string]bool // those whose circuits are not closed
+
+	keptMu sync.Mutex
+	kept   map[string]bool // those of which somebody has what their events are counted in locked
 }
 
 // topic has places of its own, so that one whose broker is slow takes none of another's.
@@ -52,12 +54,10 @@ type topic struct {
 	noted     time.Time // when its trouble was written last
 	cleared   bool      // that is written nowhere, of before this process either
 	unsettled int       // events that were published, and cannot be deleted
-
-	kept atomic.Bool // somebody has what its events are counted in locked
 }
 
 func newTopics(places int) *topics {
-	return &topics{places: places, all: make(map[string]*topic), most: mostIdle, tripped: make(map[string]bool)}
+	return &topics{places: places, all: make(map[string]*topic), most: mostIdle, tripped: make(map[string]bool), kept: make(map[string]bool)}
 }
 
 func (t *topics) of(name string) *topic {
@@ -97,6 +97,24 @@ func (t *topics) changed(name string, _, to gobreaker.State) {
 	} else {
 		t.tripped[name] = true
 	}
+}
+
+// keeps takes note of whether somebody has what the events of a topic are counted in locked.
+func (t *topics) keeps(name string, is bool) {
+	t.keptMu.Lock()
+	defer t.keptMu.Unlock()
+	if is {
+		t.kept[name] = true
+	} else {
+		delete(t.kept, name)
+	}
+}
+
+// keptNow are the topics of which somebody has that locked.
+func (t *topics) keptNow() map[string]bool {
+	t.keptMu.Lock()
+	defer t.keptMu.Unlock()
+	return maps.Clone(t.kept)
 }
 
 // closed are the topics of which nothing may be published just now.
