@@ -64,6 +64,18 @@ var answers = []struct {
 }
 
 func measureAnswers(ctx context.Context, b *rig.Bench, s *rig.Server) error {
+	return onFilled(ctx, b, s, func(_ *rig.Place, db *sqlx.DB, ended int) error {
+		for _, a := range answers {
+			if err := rig.Timed(ctx, b, a.name, ended, 5, func() (int, error) { return a.ask(ctx, db) }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// onFilled has something measured on what filled makes, on a pool whose statements are bounded.
+func onFilled(ctx context.Context, b *rig.Bench, s *rig.Server, measure func(p *rig.Place, db *sqlx.DB, ended int) error) error {
 	p, ended, err := filled(ctx, b, s)
 	if err != nil {
 		return err
@@ -74,12 +86,7 @@ func measureAnswers(ctx context.Context, b *rig.Bench, s *rig.Server) error {
 		return err
 	}
 	defer db.Close()
-	for _, a := range answers {
-		if err := rig.Timed(ctx, b, a.name, ended, 5, func() (int, error) { return a.ask(ctx, db) }); err != nil {
-			return err
-		}
-	}
-	return nil
+	return measure(p, db, ended)
 }
 
 // filled makes an installation with so many ends, three fifths as many pending checks, books and sums, or takes that which --keep has kept.

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"prescient/prescient/api"
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
@@ -31,6 +33,8 @@ const (
 	callersAsk = 3 * time.Second
 	// sharedFor is longer than an answer is given to others that ask the same.
 	sharedFor = 2100 * time.Millisecond
+	// asOftenAsTheyCan is how many requests a second callers may send.
+	asOftenAsTheyCan = 1e6
 )
 
 // endpoints are what the API is asked for. {middle} is a time in the middle of history, {slot} one with much to come.
@@ -92,25 +96,28 @@ var API = rig.Section{
 }
 
 func measureEndpoints(ctx context.Context, b *rig.Bench, s *rig.Server) error {
-	p, ended, err := filled(ctx, b, s)
-	if err != nil {
-		return err
-	}
-	defer leave(ctx, b, p)
-	db, err := connect.Open(limitedDSN(p, viewLimit), 0)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	o, err := ops.Open(ctx, ops.Options{Accounts: ops.Accounts{Viewer: db, Operator: db, Admin: db}})
-	if err != nil {
-		return err
-	}
-	server := httptest.NewServer(api.New(api.Options{Ops: o, Rate: 1e6, Authenticate: func(r *http.Request) (ops.Caller, error) {
-		return ops.Caller{Name: r.Header.Get("Authorization"), Role: ops.Admin, Token: uint64(len(r.Header.Get("Authorization"))), Host: "bench"}, nil
-	}}))
-	defer server.Close()
-	return askEach(ctx, b, p, ended, endpoints, server.URL+api.Base+"/")
+	return askServed(ctx, b, s, endpoints, api.Base+"/", func(o *ops.Ops) (http.Handler, error) {
+		return api.New(api.Options{Ops: o, Rate: asOftenAsTheyCan, Authenticate: func(r *http.Request) (ops.Caller, error) {
+			return ops.Caller{Name: r.Header.Get("Authorization"), Role: ops.Admin, Token: uint64(len(r.Header.Get("Authorization"))), Host: "bench"}, nil
+		}}), nil
+	})
+}
+
+// askServed asks what is served of a filled installation for each path below a base.
+func askServed(ctx context.Context, b *rig.Bench, s *rig.Server, paths []string, base string, serve func(o *ops.Ops) (http.Handler, error)) error {
+	return onFilled(ctx, b, s, func(p *rig.Place, db *sqlx.DB, ended int) error {
+		o, err := ops.Open(ctx, ops.Options{Accounts: ops.Accounts{Viewer: db, Operator: db, Admin: db}})
+		if err != nil {
+			return err
+		}
+		handler, err := serve(o)
+		if err != nil {
+			return err
+		}
+		server := httptest.NewServer(handler)
+		defer server.Close()
+		return askEach(ctx, b, p, ended, paths, server.URL+base)
+	})
 }
 
 // askEach asks for each path by one caller, which counts the statements, and then by all of them at once.

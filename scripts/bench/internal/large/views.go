@@ -3,9 +3,7 @@ package large
 import (
 	"context"
 	"net/http"
-	"net/http/httptest"
 
-	"prescient/prescient/connect"
 	"prescient/prescient/ops"
 	views "prescient/prescient/page"
 
@@ -29,27 +27,9 @@ var looked = []string{
 }
 
 func measurePage(ctx context.Context, b *rig.Bench, s *rig.Server) error {
-	p, ended, err := filled(ctx, b, s)
-	if err != nil {
-		return err
-	}
-	defer leave(ctx, b, p)
-	db, err := connect.Open(limitedDSN(p, viewLimit), 0)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	o, err := ops.Open(ctx, ops.Options{Accounts: ops.Accounts{Viewer: db, Operator: db, Admin: db}})
-	if err != nil {
-		return err
-	}
-	handler, err := views.New(o, views.Options{Rate: 1e6, Who: func(r *http.Request) (views.User, error) {
-		return views.User{Name: r.Header.Get("Authorization"), Role: ops.Admin}, nil
-	}})
-	if err != nil {
-		return err
-	}
-	server := httptest.NewServer(handler)
-	defer server.Close()
-	return askEach(ctx, b, p, ended, looked, server.URL+"/")
+	return askServed(ctx, b, s, looked, "/", func(o *ops.Ops) (http.Handler, error) {
+		return views.New(o, views.Options{Rate: asOftenAsTheyCan, Who: func(r *http.Request) (views.User, error) {
+			return views.User{Name: r.Header.Get("Authorization"), Role: ops.Admin}, nil
+		}})
+	})
 }
