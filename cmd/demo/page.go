@@ -28,8 +28,6 @@ const (
 	pageLasts = 10 * time.Minute
 	// headerTime is for how long a request's header may take.
 	headerTime = 10 * time.Second
-	// bulkEvery is how often it is looked whether there are deeds in bulk.
-	bulkEvery = time.Second
 )
 
 // servePage serves the page of the stage on this machine, to whoever asks, until stop is called. The error wraps what the program or the tables lack.
@@ -67,7 +65,7 @@ func (s *stage) servePage(ctx context.Context, prog *program.Program, log zerolo
 	beside, end := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
 	all.Go(func() { _ = server.Serve(listener) }) // until it is closed
-	all.Go(func() { s.workBulk(beside, o, log) })
+	all.Go(func() { program.WorkBulk(beside, o, s.worker.Name(), log) })
 	all.Go(func() { sums.Serve(beside) })
 	all.Go(func() { forecasts.Serve(beside) })
 	return address, func() {
@@ -88,19 +86,6 @@ func openInBrowser(prog *program.Program, w io.Writer, address string) {
 		opening := exec.Command(path, address)
 		if opening.Start() == nil {
 			go func() { _ = opening.Wait() }()
-		}
-	}
-}
-
-// workBulk works off what the page has asked for in bulk, until ctx ends.
-func (s *stage) workBulk(ctx context.Context, o *ops.Ops, log zerolog.Logger) {
-	for ctx.Err() == nil {
-		if err := o.WorkBulk(ctx, s.worker.Name()); err != nil && ctx.Err() == nil {
-			log.Error().Err(err).Msg("deeds in bulk are not worked off; they are tried again")
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(bulkEvery):
 		}
 	}
 }

@@ -7,9 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"prescient/cmd/internal/definition"
 	"prescient/cmd/internal/exit"
-	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 )
 
@@ -40,10 +38,6 @@ func back(cmd *cobra.Command, prog *program.Program, name, number string) error 
 		if err != nil {
 			return s.Explain(err)
 		}
-		done, text := definition.Done{Name: name, Did: "changed"}, fmt.Sprintf("changed: %s is as it was with version %d", name, version)
-		if !changed {
-			done.Did, text = "kept", fmt.Sprintf("kept: %s is so already", name)
-		}
-		return output.Answer(cmd.OutOrStdout(), prog.JSON, done, "%s", text)
+		return kind(prog).WentBack(cmd, name, version, changed)
 	})
 }

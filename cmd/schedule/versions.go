@@ -102,10 +102,6 @@ func back(cmd *cobra.Command, prog *program.Program, id, number string) error {
 		if err != nil {
 			return s.Explain(err)
 		}
-		done, text := definition.Done{ID: id, Did: "changed"}, fmt.Sprintf("changed: %s is as it was with version %d", id, version)
-		if !changed {
-			done.Did, text = "kept", fmt.Sprintf("kept: %s is so already", id)
-		}
-		return output.Answer(cmd.OutOrStdout(), prog.JSON, done, "%s", text)
+		return kind(prog).WentBack(cmd, id, version, changed)
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"sync"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/rs/zerolog"
@@ -119,7 +118,7 @@ func serve(ctx context.Context, s *program.Session) error {
 	beside, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
 	all.Go(func() { d.Serve(beside) })
-	all.Go(func() { workBulk(beside, s, o) })
+	all.Go(func() { program.WorkBulk(beside, o, worker.NewName(), s.Log) })
 	defer func() { stop(); all.Wait() }()
 	return listen(ctx, s, listener, cert, logged(s.Log, handler))
 }
@@ -218,22 +217,4 @@ func admissible(ctx context.Context, s *program.Session, d *door.Door, local boo
 		s.Log.Warn().Msg("there is no TLS: who can listen on the network sees tokens and passwords; give serve.tls_cert_file and serve.tls_key_file, or put what speaks TLS before this")
 	}
 	return nil
-}
-
-// bulkEvery is how often bulk runs are looked for.
-const bulkEvery = 2 * time.Second
-
-// workBulk works off bulk runs until ctx ends. What it was at stays under way then, for another.
-func workBulk(ctx context.Context, s *program.Session, o *ops.Ops) {
-	name := worker.NewName()
-	for {
-		if err := o.WorkBulk(ctx, name); err != nil && ctx.Err() == nil {
-			s.Log.Error().Err(err).Msg("bulk runs are not worked off; they are tried again")
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(bulkEvery):
-		}
-	}
 }
