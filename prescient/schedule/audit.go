@@ -68,7 +68,7 @@ func stateOf(s Schedule, enabled bool) state {
 func stateOfStored(s Stored) state {
 	as := stateOf(s.Schedule, s.Enabled)
 	as.DisabledReason = s.DisabledReason
-	if s.size > maxShort && len(s.Payload) != s.size {
+	if s.size > MaxShort && len(s.Payload) != s.size {
 		as.Payload = audit.Digest(s.size, s.Payload)
 	}
 	return as

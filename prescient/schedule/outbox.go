@@ -21,7 +21,7 @@ type sent struct {
 }
 
 func eventOf(one Stored, at time.Time, tag string) sent {
-	return sent{event.Event{ID: idOf(one.ID, tag), Topic: one.Topic, Key: one.ID, GeneratedAt: at, Payload: one.Payload}, one.size > maxShort}
+	return sent{event.Event{ID: idOf(one.ID, tag), Topic: one.Topic, Key: one.ID, GeneratedAt: at, Payload: one.Payload}, one.size > MaxShort}
 }
 
 // send puts events into the outbox, those of one key in their order.

@@ -144,8 +144,8 @@ func lines(into *[]string) sql.Scanner {
 // time, or, where they are only compared, their hashes.
 
 const (
-	// maxShort is how many bytes a short payload has at most. Of 500 they are 2 MB.
-	maxShort = 4 << 10
+	// MaxShort is how many bytes a short payload has at most. Of 500 they are 2 MB.
+	MaxShort = 4 << 10
 	// maxHeld is how many bytes the long payloads have together that are in memory at a time.
 	maxHeld = 16 << 20
 	// maxPageBytes is how many bytes the long payloads of a page of a listing have together.
@@ -165,7 +165,7 @@ const (
 
 // same says whether a schedule, which may have been read by toCompare, has a definition.
 func (s Stored) same(as Schedule) bool {
-	if s.size > maxShort && len(s.Payload) != s.size {
+	if s.size > MaxShort && len(s.Payload) != s.size {
 		if hash := sha256.Sum256(as.Payload); len(as.Payload) != s.size || !bytes.Equal(hash[:], s.Payload) {
 			return false
 		}
@@ -175,4 +175,4 @@ func (s Stored) same(as Schedule) bool {
 }
 
 // hasLong says whether a schedule has a long payload, which is not read yet.
-func (s Stored) hasLong() bool { return s.size > maxShort && s.Payload == nil }
+func (s Stored) hasLong() bool { return s.size > MaxShort && s.Payload == nil }

@@ -62,7 +62,7 @@ func (s *Schedules) versions(ctx context.Context, db prescient.DB, statement str
 	query := s.tables.Fill(statement, append([]string{"{payload}", string(payload)}, pairs...)...)
 	found, err := store.Rows(ctx, db, "reading versions of schedules", query, (*Version).into)
 	for i, one := range found {
-		if one.Bytes > maxShort && len(one.Payload) != one.Bytes {
+		if one.Bytes > MaxShort && len(one.Payload) != one.Bytes {
 			found[i].Payload, found[i].Digest = nil, one.Payload
 		}
 	}

@@ -27,12 +27,9 @@ func OfVersion(v schedule.Version) ScheduleVersion {
 	return is
 }
 
-// longPayload is how long a payload is that a list leaves out.
-const longPayload = 4 << 10
-
 // Listed is the version as a list has it: of a long payload there is a digest.
 func (v ScheduleVersion) Listed() ScheduleVersion {
-	if v.PayloadBytes <= longPayload || v.PayloadSHA256 != "" {
+	if v.PayloadBytes <= schedule.MaxShort || v.PayloadSHA256 != "" {
 		return v
 	}
 	s, _ := v.Defined() // which was defined

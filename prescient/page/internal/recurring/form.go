@@ -151,8 +151,8 @@ func review(ctx context.Context, d front.Doing) (front.Shown, error) {
 	if err != nil {
 		return front.Shown{}, err
 	}
-	if f.Version != 0 && is.Version != f.Version {
-		return front.Shown{}, fmt.Errorf("%w: it has version %d by now, not %d: compare with what it is, and send the form again", schedule.ErrStale, is.Version, f.Version)
+	if err := stillIs(schedule.ErrStale, is.Version, f.Version); err != nil {
+		return front.Shown{}, err
 	}
 	to, err := f.definition(is.Schedule)
 	if err != nil {

@@ -241,8 +241,8 @@ func reviewJob(ctx context.Context, d front.Doing) (front.Shown, error) {
 	if err != nil {
 		return front.Shown{}, err
 	}
-	if f.Version != 0 && is.Version != f.Version {
-		return front.Shown{}, fmt.Errorf("%w: it has version %d by now, not %d: compare with what it is, and send the form again", steps.ErrStale, is.Version, f.Version)
+	if err := stillIs(steps.ErrStale, is.Version, f.Version); err != nil {
+		return front.Shown{}, err
 	}
 	seen := jobReviewSeen{Enabled: is.Enabled}
 	return seen.of(ctx, d, f, jobFields(is.Job), is.CreatedAt)

@@ -2,6 +2,7 @@ package recurring
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"prescient/prescient/ops/definition"
@@ -36,6 +37,14 @@ func timingFormOf(t definition.Timing) timingForm {
 func timingFilledIn(q *front.Query) timingForm {
 	return timingForm{Crontabs: q.Text("crontabs"), Zone: q.Text("zone"), CatchUp: q.Text("catch_up"), CatchUpWithin: q.Text("catch_up_within"), ExpiresAfter: q.Text("expires_after"), Jitter: q.Text("jitter"),
 		MayCoalesce: q.Has("may_coalesce"), Overlap: q.Text("overlap"), Tolerance: q.Text("tolerance"), Quota: q.Text("quota"), NoQuota: q.Has("no_quota"), Pool: q.Text("pool"), Heartbeat: q.Text("heartbeat")}
+}
+
+// stillIs refuses a form that was made of another version than there is, with the error for that.
+func stillIs(stale error, is, seen uint64) error {
+	if seen == 0 || seen == is {
+		return nil
+	}
+	return fmt.Errorf("%w: it has version %d by now, not %d: compare with what it is, and send the form again", stale, is, seen)
 }
 
 // timing is what the form says; what is for long runs only where it has some. The error wraps prescient.ErrInvalid.
