@@ -20,6 +20,7 @@ type Processes struct {
 	mark   Mark
 
 	others map[origin]bool // that were found to be somebody else's, which they remain
+	ended  map[origin]bool // that had exited when they were looked at, whosever they were
 }
 
 // origin tells a process from a later one of the same id.
@@ -51,14 +52,20 @@ const (
 	lastPace  = 100 * time.Millisecond
 )
 
+// mostUnsure is how often processes are looked for again because some ended meanwhile, which on a machine that starts many is always so.
+const mostUnsure = 5
+
 // KillAll ends what is left of the call, and returns those that could not be ended in good time. It is told when the leader has exited.
 func (p *Processes) KillAll(exited <-chan struct{}) []Survivor {
-	pace := firstPace
+	pace, unsure := firstPace, 0
 	for end := time.Now().Add(chase); ; time.Sleep(pace) {
-		left := p.Sweep()
+		left, sure := p.sweep()
+		if !sure && len(left) == 0 {
+			unsure++
+		}
 		select {
 		case <-exited:
-			if len(left) == 0 {
+			if len(left) == 0 && (sure || unsure > mostUnsure) {
 				return nil
 			}
 		default:
@@ -74,13 +81,20 @@ func (p *Processes) KillAll(exited <-chan struct{}) []Survivor {
 }
 
 // Sweep sends KILL to all that is there of the call, once, and returns what that is.
-func (p *Processes) Sweep() (left []Survivor) {
+func (p *Processes) Sweep() []Survivor {
+	left, _ := p.sweep()
+	return left
+}
+
+// sweep is Sweep. It is sure where nothing can have escaped it.
+func (p *Processes) sweep() (left []Survivor, sure bool) {
 	p.Kill()
-	for _, one := range p.find() {
+	found, sure := p.find()
+	for _, one := range found {
 		p.killOne(one.origin)
 		left = append(left, Survivor{one.pid, one.name})
 	}
-	return left
+	return left, sure
 }
 
 // killOne ends a process, unless its id is another's by now.
@@ -127,13 +141,27 @@ type process struct {
 
 // find reads which processes the call has now. Those that have exited do not count. Where their parents have ended, and this process is what
 // the kernel gave them to (as process 1 of a container, or as a subreaper), it waits for them, lest they stay for ever.
-func (p *Processes) find() (found []process) {
-	others := make(map[origin]bool)
+//
+// It is not sure where one outside the group ended between the list and the look at it: that may have been the call's, and have started another
+// that the list does not have.
+func (p *Processes) find() (found []process, sure bool) {
+	others, ended, sure := make(map[origin]bool), make(map[origin]bool), true
 	eachProcess(func(pid int) {
 		s, ok := statOf(pid)
 		o := origin{pid, s.started}
+		if !ok {
+			_, err := os.Lstat(proc(pid, "")) // it is there where only its user may read it
+			sure = sure && err == nil
+			return
+		}
+		if s.started < p.since {
+			return
+		}
+		if s.exited && s.group != p.leader {
+			sure = sure && (p.ended[o] || p.others[o])
+			ended[o] = true
+		}
 		switch {
-		case !ok || s.started < p.since:
 		case s.group != p.leader && (p.others[o] || !p.mark.on(pid)):
 			others[o] = true
 		case !s.exited:
@@ -142,8 +170,8 @@ func (p *Processes) find() (found []process) {
 			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 		}
 	})
-	p.others = others
-	return found
+	p.others, p.ended = others, ended
+	return found, sure
 }
 
 // Holders names the processes, other than this one, that have a pipe open. Those of others cannot be looked at.

@@ -47,7 +47,7 @@ func TestAProcessWithoutItsFirstThreadIsThere(t *testing.T) {
 	}
 	// By its mark alone: its group is another's here.
 	p := &Processes{leader: os.Getpid(), mark: mark}
-	if found := p.find(); len(found) != 1 || found[0].pid != cmd.Process.Pid {
+	if found, _ := p.find(); len(found) != 1 || found[0].pid != cmd.Process.Pid {
 		t.Errorf("found %+v", found)
 	}
 	if left := Of(cmd.Process.Pid, mark).KillAll(exited); len(left) > 0 {
@@ -63,4 +63,30 @@ func isZombie(t *testing.T, pid int) bool {
 		t.Fatal(err)
 	}
 	return bytes.Contains(text, []byte("\nState:\tZ"))
+}
+
+// One that ended while the list was read may have started another that the list does not have.
+func TestAPassIsNotSureOfWhatEndedMeanwhile(t *testing.T) {
+	p := Of(os.Getpid(), NewMark("TEST_MARK"))
+	p.leader = 0 // nobody's group
+	cmd := exec.Command("true")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	for !isZombie(t, cmd.Process.Pid) {
+		time.Sleep(time.Millisecond)
+	}
+	if _, sure := p.find(); sure {
+		t.Error("one had ended, unseen until then")
+	}
+	for end := time.Now().Add(20 * time.Second); ; { // others of this machine may end meanwhile, too
+		if _, sure := p.find(); sure {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("it is not sure of one that had ended before it began")
+		}
+	}
 }

@@ -43,7 +43,8 @@ func (p *Processes) Watch(ctx context.Context, most int, memory int64) <-chan er
 			if jumped {
 				p.signal(syscall.SIGSTOP)
 			}
-			if err := judge(watcher.find(), most, memory); err != nil {
+			found, _ := watcher.find()
+			if err := judge(found, most, memory); err != nil {
 				tooMuch <- err
 				return
 			}
