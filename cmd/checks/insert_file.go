@@ -16,6 +16,7 @@ import (
 	"prescient/cmd/internal/input"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
 	"prescient/prescient"
 	"prescient/prescient/client"
 )
@@ -172,7 +173,7 @@ func (b *fileInsert) report(cmd *cobra.Command) (err error) {
 	err = output.Answer(cmd.OutOrStdout(), b.session.Program.JSON, b.loaded, "%s that were pending", b.loaded.String())
 	err = errors.Join(err, b.session.WarnUnregistered(cmd.Context(), cmd.ErrOrStderr(), putOff, b.execs...))
 	if err == nil && b.Bad > 0 {
-		err = &exit.Error{Code: exit.CodePartly, Err: fmt.Errorf("%d of %d lines are bad and were left out", b.Bad, b.total)}
+		err = &exit.Error{Code: exit.CodePartly, Err: errors.New(b.sayBad("is bad and was left out", "are bad and were left out"))}
 	}
 	return err
 }
@@ -195,8 +196,14 @@ func (b *fileInsert) withoutDatabase(ctx context.Context, why error) error {
 	return errors.Join(err, why)
 }
 
+// sayBad says how many lines are bad.
+func (b *fileInsert) sayBad(one, more string) string {
+	of := fmt.Sprintf("of %d lines ", b.total)
+	return words.Counted(b.Bad, of+one, of+more)
+}
+
 func (b *fileInsert) refused() error {
-	return exit.Usage(fmt.Errorf("%d of %d lines are bad; nothing was inserted (--keep-going leaves out the bad ones)", b.Bad, b.total))
+	return exit.Usage(errors.New(b.sayBad("is bad", "are bad") + "; nothing was inserted (--keep-going leaves out what is bad)"))
 }
 
 // entry is a line of the file: a check, or what is wrong with it.

@@ -141,7 +141,7 @@ func doMany(cmd *cobra.Command, prog *program.Program, s *program.Session, asked
 	said := output.Answer(cmd.OutOrStdout(), prog.JSON, report, "%s %d of %s%d that matched", did, run.Done, about, preview.Count)
 	if run.Refused > 0 {
 		beside := output.To(cmd.ErrOrStderr())
-		beside.Say("%d were refused: they are pending already, may not be moved so far, or are as no check may be", run.Refused)
+		beside.Say("%s refused, since pending already, not to be moved so far, or as no check may be", words.Counted(run.Refused, "was", "were"))
 		said = errors.Join(said, beside.Err())
 	}
 	switch {
@@ -152,7 +152,7 @@ func doMany(cmd *cobra.Command, prog *program.Program, s *program.Session, asked
 	case run.StoppedAt != nil:
 		return &exit.Error{Code: exit.CodePartly, Err: fmt.Errorf("bulk run %d was stopped by somebody", run.Number)}
 	case run.LeftOut > 0:
-		return &exit.Error{Code: exit.CodePartly, Err: fmt.Errorf("%d were locked by others, or changed by them, each time: run the command again", run.LeftOut)}
+		return &exit.Error{Code: exit.CodePartly, Err: fmt.Errorf("%s locked by others, or changed by them, each time: run the command again", words.Counted(run.LeftOut, "was", "were"))}
 	}
 	return nil
 }

@@ -170,10 +170,10 @@ func printRequeued(cmd *cobra.Command, prog *program.Program, did client.Requeue
 	if dryRun {
 		would = "would have "
 	}
-	out.Say("%srequeued %d; %d are pending already and were kept, %d ended again later", would, did.Requeued, did.Kept, did.Superseded)
+	out.Say("%srequeued %d; %s kept, %d ended again later", would, did.Requeued, words.Counted(did.Kept, "is pending already and was", "are pending already and were"), did.Superseded)
 	beside := output.To(cmd.ErrOrStderr())
 	if did.Refused > 0 {
-		beside.Say("%d were refused: no check may have such names or such a payload; insert them by others", did.Refused)
+		beside.Say("%s refused: no check may have such names or such a payload; insert them by others", words.Counted(did.Refused, "was", "were"))
 	}
 	if did.More {
 		beside.Say("the limit is reached; there are more")

@@ -24,7 +24,7 @@ func TestRequeue(t *testing.T) {
 			r.Errorf("a dry run made %d pending", n)
 		}
 		got := r.Execute(append(args, "--yes")...)
-		got.Wants(r.T, cmd.ExitOK, "1 were refused: they are pending already")
+		got.Wants(r.T, cmd.ExitOK, "1 was refused, since pending already")
 		if !strings.Contains(got.Out, "requeued 1 of 2 that matched") {
 			r.Error(got.Out)
 		}
@@ -51,7 +51,7 @@ func TestRequeueOfOneEntity(t *testing.T) {
 		r.OK("cancel", "--entity", "order/1")
 		r.OK("insert", "--entity", "order/1", "--exec", "unpaid", "--in", "5h")
 		args := []string{"requeue", "--entity", "order/1", "--all-outcomes", "--in", "1h"}
-		if out := r.OK(append(args, "--dry-run")...); !strings.Contains(out, "would have requeued 1; 1 are pending already and were kept") || !strings.Contains(out, "\nwould requeue ") || strings.Contains(out, "\nrequeued ") {
+		if out := r.OK(append(args, "--dry-run")...); !strings.Contains(out, "would have requeued 1; 1 is pending already and was kept") || !strings.Contains(out, "\nwould requeue ") || strings.Contains(out, "\nrequeued ") {
 			r.Error(out)
 		}
 		if n := len(r.Jobs()); n != 1 {

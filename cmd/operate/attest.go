@@ -15,6 +15,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
 	"prescient/prescient"
 	"prescient/prescient/attest"
 	"prescient/sql"
@@ -103,13 +104,13 @@ func printReport(p *output.Printer, r attest.Report) {
 		p.Say("%s", span)
 	}
 	for _, state := range slices.Sorted(maps.Keys(r.MoreSpans)) {
-		p.Say("and %d more lines of slots that are %s: give a shorter time", r.MoreSpans[state], string(state))
+		p.Say("and %s of slots that are %s: give a shorter time", words.Counted(r.MoreSpans[state], "more line", "more lines"), string(state))
 	}
 	for _, differ := range r.Ends.Differences {
 		p.Say("%s", differ)
 	}
 	if more := r.Ends.Differ - len(r.Ends.Differences); more > 0 {
-		p.Say("and %d more slots of which ledger and history differ", more)
+		p.Say("and %s of which ledger and history differ", words.Counted(more, "more slot", "more slots"))
 	}
 	p.Say("%s: %s", verdicts[r.Verdict], r.Totals)
 	for _, text := range r.RestsOn {

@@ -12,6 +12,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
 	"prescient/sql/migrate"
 )
 
@@ -115,7 +116,7 @@ func leftUnrepaired(did migrate.Repaired) error {
 	if !slices.ContainsFunc(did.Left, func(d migrate.Damage) bool { return !d.Held }) {
 		code = exit.CodeHeld
 	}
-	return &exit.Error{Code: code, Err: fmt.Errorf("%d things are not restored", len(did.Left)), Printed: true}
+	return &exit.Error{Code: code, Err: fmt.Errorf("%s not restored", words.Counted(len(did.Left), "thing is", "things are")), Printed: true}
 }
 
 func things(damages []migrate.Damage) []repairedThing {

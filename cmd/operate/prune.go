@@ -13,6 +13,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
 	"prescient/prescient/prune"
 	"prescient/sql/migrate"
 )
@@ -87,6 +88,9 @@ func pruneProgress(b *output.Bar, log zerolog.Logger) func(prune.Report) {
 	}
 }
 
+// rows says how many there are.
+func rows(n int) string { return words.Counted(n, "row", "rows") }
+
 // printPruned says what was done; of a prune that failed before it did anything, nothing.
 func printPruned(cmd *cobra.Command, prog *program.Program, report prune.Report, failed bool) error {
 	out := cmd.OutOrStdout()
@@ -98,33 +102,33 @@ func printPruned(cmd *cobra.Command, prog *program.Program, report prune.Report,
 	}
 	ready := ""
 	if !report.ReadyUntil.IsZero() {
-		ready = fmt.Sprintf("; %d weeks were made ready, until %s", len(report.Made), output.Stamp(report.ReadyUntil.Truncate(time.Second)))
+		ready = fmt.Sprintf("; %s made ready, until %s", words.Counted(len(report.Made), "week was", "weeks were"), output.Stamp(report.ReadyUntil.Truncate(time.Second)))
 	}
 	p := output.To(out)
-	p.Say("dropped %d weeks of history from before %s and %d rows of the ledger%s", len(report.Dropped), output.Stamp(*report.Cutoff), report.LedgerRows, ready)
+	p.Say("dropped %s of history from before %s and %s of the ledger%s", words.Counted(len(report.Dropped), "week", "weeks"), output.Stamp(*report.Cutoff), rows(report.LedgerRows), ready)
 	if report.HistoryRows > 0 {
-		p.Say("deleted %d rows of history that lay in the last partition", report.HistoryRows)
+		p.Say("deleted %s of history that lay in the last partition", rows(report.HistoryRows))
 	}
 	if report.UnsummedFrom != nil {
 		p.Say("kept history from %s on, which could not be summed up yet; the next prune tries again", output.Stamp(*report.UnsummedFrom))
 	}
 	if report.StatsRows > 0 {
-		p.Say("deleted %d rows of sums of hours and days", report.StatsRows)
+		p.Say("deleted %s of sums of hours and days", rows(report.StatsRows))
 	}
 	if report.StatsLeft {
 		p.Say("left old sums to the next prune, since another process sums up")
 	}
 	if report.RunLogRows > 0 {
-		p.Say("deleted %d rows of the logs of jobs", report.RunLogRows)
+		p.Say("deleted %s of the logs of jobs", rows(report.RunLogRows))
 	}
 	if report.EventRows > 0 || len(report.DroppedDays) > 0 {
-		p.Say("deleted %d rows and %d days of published events", report.EventRows, len(report.DroppedDays))
+		p.Say("deleted %s and %s of published events", rows(report.EventRows), words.Counted(len(report.DroppedDays), "day", "days"))
 	}
 	if report.AuditCutoff != nil {
-		p.Say("deleted %d entries of the audit from before %s", report.AuditRows, output.Stamp(*report.AuditCutoff))
+		p.Say("deleted %s of the audit from before %s", words.Counted(report.AuditRows, "entry", "entries"), output.Stamp(*report.AuditCutoff))
 	}
 	if report.LedgerSlotsKept > 0 {
-		p.Say("kept the ledger of %d old slots, which still hold rows or are being run", report.LedgerSlotsKept)
+		p.Say("kept the ledger of %s", words.Counted(report.LedgerSlotsKept, "old slot, which still holds rows or is being run", "old slots, which still hold rows or are being run"))
 	}
 	if report.Undivided {
 		p.Say("the last partition has too many rows to be divided; a larger --max-copy does it, at a quiet time")

@@ -73,7 +73,7 @@ func changeResolution(cmd *cobra.Command, prog *program.Program, options reslot.
 		if prog.JSON {
 			return output.JSON(cmd.OutOrStdout(), reslotReport{did.From.String(), did.To.String(), did.Resumed, did.Rows, did.Took.Milliseconds()})
 		}
-		err = output.Say(cmd.OutOrStdout(), "slots are %s apart, before %s; moved %d rows", did.To, did.From, did.Rows)
+		err = output.Say(cmd.OutOrStdout(), "slots are %s apart, before %s; moved %s", did.To, did.From, rows(did.Rows))
 		if err == nil && s.Config.Grid.Resolution() != options.Resolution {
 			err = output.Say(cmd.ErrOrStderr(), "the configuration has slots.resolution %s: set it to %s before you start anything", s.Config.Grid, did.To)
 		}

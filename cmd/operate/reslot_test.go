@@ -20,7 +20,7 @@ func TestReslot(t *testing.T) {
 		}
 		got := r.Execute("reslot", "--resolution", "20m", "--reason", "too coarse")
 		got.Wants(r.T, cmd.ExitOK, `"step":"move"`, "set it to 20m0s")
-		if got.Out != "slots are 20m0s apart, before 15m0s; moved 1 rows\n" {
+		if got.Out != "slots are 20m0s apart, before 15m0s; moved 1 row\n" {
 			r.Error(got)
 		}
 		r.Execute("sweep").Wants(r.T, cmd.ExitTables, "the tables have 20m, not 15m")

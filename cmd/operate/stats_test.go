@@ -81,7 +81,7 @@ func TestHoursAreSummedUpByWhatRunsSlots(t *testing.T) {
 			r.Errorf("%v", got)
 		}
 		r.Execute("stats", "rebuild").Wants(r.T, cmd.ExitUsage, "--from")
-		r.Says(r.OK("stats", "rebuild", "--from", "2026-11-20 11:00", "--before", "2026-11-20 12:00", "--reason", "a test"), "1 hours were summed again; 0 were left alone")
+		r.Says(r.OK("stats", "rebuild", "--from", "2026-11-20 11:00", "--before", "2026-11-20 12:00", "--reason", "a test"), "1 hour was summed again; 0 were left alone")
 		r.Says(r.OK("stats", "verify"), "0 differ")
 		if n := r.Count("SELECT COUNT(*) FROM stats WHERE grain = 'hour' AND outcome = 'failed'"); n != 1 {
 			r.Errorf("%d lines", n)

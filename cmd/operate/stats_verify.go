@@ -11,6 +11,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
 	"prescient/prescient/stats"
 	"prescient/sql"
 )
@@ -46,7 +47,7 @@ unless other history of its day was pruned, and the hours' sums with it, after 9
 				if prog.JSON {
 					p.JSON(c)
 				} else {
-					p.Say("%d hours were compared with history, %d differ; of %d history was pruned", c.Hours, len(c.Differ), c.Pruned)
+					p.Say("%s compared with history, %s; of %d history was pruned", hours(c.Hours), words.Counted(len(c.Differ), "differs", "differ"), c.Pruned)
 					for _, d := range c.Differ {
 						p.Say("%s", d)
 					}
@@ -54,7 +55,7 @@ unless other history of its day was pruned, and the hours' sums with it, after 9
 				if err := p.Err(); err != nil || len(c.Differ) == 0 {
 					return err
 				}
-				return &exit.Error{Code: exit.CodeBad, Err: fmt.Errorf("%d hours differ from history", len(c.Differ)), Printed: true}
+				return &exit.Error{Code: exit.CodeBad, Err: fmt.Errorf("%s from history", words.Counted(len(c.Differ), "hour differs", "hours differ")), Printed: true}
 			})
 		},
 	}
@@ -82,6 +83,9 @@ alone: it says how many. It waits while another process sums up.`,
 	return program.Reasoned(cmd)
 }
 
+// hours says how many there were.
+func hours(n int) string { return words.Counted(n, "hour was", "hours were") }
+
 func rebuildStats(ctx context.Context, cmd *cobra.Command, s *program.Session, f hourFlags) error {
 	from, before, err := s.Period(ctx, "from", f.from, "before", f.before)
 	if err != nil {
@@ -95,7 +99,7 @@ func rebuildStats(ctx context.Context, cmd *cobra.Command, s *program.Session, f
 	if s.Program.JSON {
 		p.JSON(done)
 	} else {
-		p.Say("%d hours were summed again; %d were left alone, since history of them was pruned, all or in part", done.Hours, done.Left)
+		p.Say("%s summed again; %s left alone, since history of them was pruned, all or in part", hours(done.Hours), words.Counted(done.Left, "was", "were"))
 	}
 	return p.Err()
 }

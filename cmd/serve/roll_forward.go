@@ -10,6 +10,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
 	"prescient/prescient/worker"
 )
 
@@ -55,12 +56,12 @@ func sayRolled(w io.Writer, rolled worker.Rolled, json bool) error {
 		return output.JSON(w, rolled)
 	}
 	p := output.To(w)
-	p.Say("moved %d rows to the next slot", rolled.Moved)
+	p.Say("moved %s to the next slot", words.Counted(rolled.Moved, "row", "rows"))
 	if rolled.PassedOver > 0 {
-		p.Say("passed over %d rows that others have locked: sweep runs them, or roll forward again", rolled.PassedOver)
+		p.Say("passed over %s that others have locked: sweep runs what is left, or roll forward again", words.Counted(rolled.PassedOver, "row", "rows"))
 	}
 	if rolled.Held > 0 {
-		p.Say("left %d buckets that live workers run, such as %s: stop those, and roll forward again", rolled.Held, rolled.HeldBy)
+		p.Say("left %s that live workers run, such as %s: stop those, and roll forward again", words.Counted(rolled.Held, "bucket", "buckets"), rolled.HeldBy)
 	}
 	return p.Err()
 }

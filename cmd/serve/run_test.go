@@ -112,14 +112,14 @@ func TestServersDownOverSeveralSlots(t *testing.T) {
 			r.OK("insert", "--entity", "order/"+due, "--exec", "unshipped", "--at", "2026-11-20 "+due)
 		}
 		r.At("11:20")
-		if out := r.OK("roll-forward", "--reason", "the night"); out != "moved 1 rows to the next slot\n" {
+		if out := r.OK("roll-forward", "--reason", "the night"); out != "moved 1 row to the next slot\n" {
 			r.Error(out)
 		}
 		if n := r.Count("SELECT COUNT(*) FROM audit_log WHERE verb = 'roll-forward' AND reason = 'the night'"); n != 1 {
 			r.Errorf("%d entries in the audit", n)
 		}
 		r.At("12:00:05")
-		if out := r.OK("sweep"); out != "swept 1 slots with 2 rows\n" { // 12:00 is the current slot, in its grace
+		if out := r.OK("sweep"); out != "swept 1 slot with 2 rows\n" { // 12:00 is the current slot, in its grace
 			r.Error(out)
 		}
 		r.At("12:20")

@@ -11,6 +11,7 @@ import (
 	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
 	"prescient/prescient/agent"
 	"prescient/prescient/worker"
 	"prescient/prescient/worker/books"
@@ -73,7 +74,7 @@ func sweepUp(cmd *cobra.Command, s *program.Session) error {
 	for _, figures := range swept {
 		rows += figures.Rows()
 	}
-	return output.Say(cmd.OutOrStdout(), "swept %d slots with %d rows", len(swept), rows)
+	return output.Say(cmd.OutOrStdout(), "swept %s with %s", words.Counted(len(swept), "slot", "slots"), words.Counted(rows, "row", "rows"))
 }
 
 // sweepProgress counts slots on the bar, and rows before it.

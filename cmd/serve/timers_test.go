@@ -40,7 +40,7 @@ func TestADeadTimerIsFoundThoughASweepDoesItsWork(t *testing.T) {
 		r.At("11:15:59")
 		r.OK("sweep")
 		doctor("11:16:00", "warn  agents.slots: Of the live agents nobody serves :00, :30. Dead agents served these slots: the timer of run on ", "(share 1/2), heard of 45m59s ago",
-			"warn  coverage.unserved: Nobody serves :00, :30", "warn  missed: 1 of 4 slots since 2026-11-20T10:15:00Z were not served in time", "1 of these a sweep alone served, late")
+			"warn  coverage.unserved: Nobody serves :00, :30", "warn  missed: 1 of 4 slots since 2026-11-20T10:15:00Z was not served in time: ", "1 of these a sweep alone served, late")
 		dead := 0
 		for _, a := range agents(r) {
 			if a.State == agent.Dead {

@@ -196,7 +196,7 @@ func (r roll) connections() []Finding {
 	if r.takes == 0 || sum <= r.takes {
 		return nil
 	}
-	return []Finding{warn("agents.connections", fmt.Sprintf("The %d agents may have %s connections at a time, but the server takes %s of everybody (max_connections).", of, many(sum), many(r.takes)),
+	return []Finding{warn("agents.connections", fmt.Sprintf("%s may have %s at a time, but the server takes %s of everybody (max_connections).", counted(of, "agent", "agents"), counted(sum, "connection", "connections"), many(r.takes)),
 		"Give the agents fewer (connections), or set max_connections above their sum and what the apps need. Else the server refuses apps (1040) when the agents have much to do.")}
 }
 

@@ -75,7 +75,7 @@ func TestAgentsAreJudged(t *testing.T) {
 		{"a version that is gone", []agent.Known{an("a"), an("b", dead, func(a *agent.Known) { a.Version = "v0" })}, nil, nil, "agents", SeverityOK, "1 live"},
 		{"a clock", []agent.Known{an("a", func(a *agent.Known) { a.Ahead = -1200 * time.Millisecond })}, nil, nil, "agents.clock", SeverityWarn, "a on h-a by -1.2s"},
 		{"as many connections as the server takes", []agent.Known{an("a", connections(50)), an("b", connections(50)), an("c", connections(7), dead)}, nil, nil, "agents", SeverityOK, "2 live"},
-		{"more than the server takes", []agent.Known{an("a", connections(50)), an("b", connections(51), stopping)}, nil, nil, "agents.connections", SeverityWarn, "The 2 agents may have 101 connections at a time, but the server takes 100"},
+		{"more than the server takes", []agent.Known{an("a", connections(50)), an("b", connections(51), stopping)}, nil, nil, "agents.connections", SeverityWarn, "2 agents may have 101 connections at a time, but the server takes 100"},
 	} {
 		found := roll{agents: test.agents, grid: grid, pools: test.pools, runs: test.runs, clock: time.Second, takes: 100}.judge()
 		f := finding(found, test.code)

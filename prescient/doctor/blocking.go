@@ -134,8 +134,5 @@ func endIn(s blocking.Session, statement string) string {
 
 // waitingOf says how many wait for a root.
 func waitingOf(root blocking.Node) string {
-	if n := root.Waiting(); n != 1 {
-		return fmt.Sprintf("%s sessions wait", many(n))
-	}
-	return "1 session waits"
+	return counted(root.Waiting(), "session waits", "sessions wait")
 }

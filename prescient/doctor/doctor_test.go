@@ -286,7 +286,7 @@ func TestADoctorNamesWhatIsPutOff(t *testing.T) {
 		settled := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
 		wantFinding(t, r.examine(rig.At("13:14"), Options{}), "put_off", SeverityOK, "No check is put off")
 		r.RunAt(rig.At("13:15"), settled, worker.Options{})
-		wantFinding(t, r.examine(rig.At("13:16"), Options{}), "put_off", SeverityWarn, "3 checks of job_exec mispelt", "1 times", "since 2026-11-20T13:05:00Z")
+		wantFinding(t, r.examine(rig.At("13:16"), Options{}), "put_off", SeverityWarn, "3 checks of job_exec mispelt", "without a call, once.", "since 2026-11-20T13:05:00Z")
 		r.RunAt(rig.At("13:30"), settled, worker.Options{})
 		found := r.examine(rig.At("13:38"), Options{})
 		wantFinding(t, found, "put_off", SeverityBad, "3 checks of job_exec mispelt", "2 times")
@@ -305,7 +305,7 @@ func TestADoctorNamesWhatIsPutOff(t *testing.T) {
 		r.Insert(rig.At("12:00"), prescient.NewJob{Entity: rig.Order("hangs"), JobExec: "kept", DueAt: rig.At("13:35")})
 		r.Exec("UPDATE p_future_job SET put_off_count = 1, last_error = 'put off: too many calls of this job_exec ignored their timeout and still run' WHERE entity_key = 'hangs'")
 		if found := r.examine(rig.At("13:38"), Options{}); !slices.ContainsFunc(found, func(f Finding) bool {
-			return f.Code == "put_off" && strings.Contains(f.Text, "1 checks of job_exec kept") && strings.Contains(f.Do, "restart the workers") && !strings.Contains(f.Do, "pending --exec")
+			return f.Code == "put_off" && strings.Contains(f.Text, "1 check of job_exec kept is put off") && strings.Contains(f.Do, "restart the workers") && !strings.Contains(f.Do, "pending --exec")
 		}) || !slices.ContainsFunc(found, func(f Finding) bool { return strings.Contains(f.Do, "foreign key or trigger") }) {
 			t.Errorf("%+v", found)
 		}

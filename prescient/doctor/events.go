@@ -58,15 +58,16 @@ func (l *look) examineEvents(ctx context.Context) {
 		}
 		oldest = max(oldest, age)
 	}
+	wait := counted(old, "event waits", "events wait")
 	switch {
 	case old > 0 && l.eventsHalted:
-		l.say(warn("events.old", fmt.Sprintf("%s events wait in the outbox, the oldest for %s, since the publishing of events is paused.", many(old), oldest.Round(time.Second)),
+		l.say(warn("events.old", fmt.Sprintf("%s in the outbox, the oldest for %s, since the publishing of events is paused.", wait, oldest.Round(time.Second)),
 			"See what is paused (paused), and resume it once the reason is gone."))
 	case old > 0 && forwarders == 0:
-		l.say(bad("events.old", fmt.Sprintf("%s events wait in the outbox, the oldest for %s, and nobody publishes them.", many(old), oldest.Round(time.Second)),
+		l.say(bad("events.old", fmt.Sprintf("%s in the outbox, the oldest for %s, and nobody publishes any.", wait, oldest.Round(time.Second)),
 			"Say in events.routes where events go, and start `work` or `forward` with these routes."))
 	case old > 0:
-		l.say(warn("events.old", fmt.Sprintf("%s events wait in the outbox, the oldest for %s.", many(old), oldest.Round(time.Second)),
+		l.say(warn("events.old", fmt.Sprintf("%s in the outbox, the oldest for %s.", wait, oldest.Round(time.Second)),
 			"Read the logs of `work` and `forward`: brokers are slow, or refuse the first event of a key."))
 	}
 	if len(strange) > 0 {
@@ -74,11 +75,11 @@ func (l *look) examineEvents(ctx context.Context) {
 			"Find the plain SQL that wrote these rows, and UPDATE them: shard is CONV(LEFT(SHA2(event_key, 256), 2), 16, 10) MOD 64."))
 	}
 	if n := len(aside); n > 0 {
-		more := many(n)
+		were := counted(min(n, asideProbe), "event was set aside, since a broker refused it", "events were set aside, since brokers refused them")
 		if n > asideProbe {
-			more = "More than " + many(asideProbe)
+			were = "More than " + were
 		}
-		l.say(warn("events.refused", fmt.Sprintf("%s events were set aside, since brokers refused them, such as %s.", more,
+		l.say(warn("events.refused", fmt.Sprintf("%s, such as %s.", were,
 			strings.Join(quoted(aside[:min(n, namedSchedules)]), ", ")), "`event set-aside` lists these events with their numbers and the reasons. `event resend` sends them again, `event drop` drops them."))
 	}
 	l.orFine(ctx, "events", fmt.Sprintf("no event is set aside, no topic fails, and no event has waited for more than %s", oldEvent),

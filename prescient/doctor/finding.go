@@ -97,6 +97,17 @@ func many(n int) string {
 	return digits
 }
 
+// counted is a number and what of: 1 check is, 5,000 checks are.
+func counted(n int, one, more string) string { return many(n) + " " + form(n, one, more) }
+
+// form is the form of a word for a number.
+func form(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}
+
 // Worst is the severity of the worst finding. What was looked at in part, or not at all, is not wrong.
 func Worst(findings []Finding) Severity {
 	worst := SeverityOK

@@ -45,9 +45,9 @@ func (d *doctor) judgeForecast(r forecast.Report) Finding {
 			dark++
 			unknown += p.Unknown
 		case p.Verdict == forecast.Next && p.EndsAt != nil:
-			late = append(late, fmt.Sprintf("%s with %s checks ends %s, %s after the next begins", slots.Stamp(p.Start), many(int(p.Due+p.Occurrences)), slots.Stamp(p.EndsAt.Truncate(time.Second)), p.Over.Duration().Round(time.Second)))
+			late = append(late, fmt.Sprintf("%s with %s ends %s, %s after the next begins", slots.Stamp(p.Start), counted(int(p.Due+p.Occurrences), "check", "checks"), slots.Stamp(p.EndsAt.Truncate(time.Second)), p.Over.Duration().Round(time.Second)))
 		case p.Verdict == forecast.SLA && p.LastStartAt != nil:
-			late = append(late, fmt.Sprintf("%s with %s checks starts its last one %s, %s past the SLA of %s", slots.Stamp(p.Start), many(int(p.Due+p.Occurrences)), slots.Stamp(p.LastStartAt.Truncate(time.Second)), p.Over.Duration().Round(time.Second), p.Fit.JobExec))
+			late = append(late, fmt.Sprintf("%s with %s starts its last one %s, %s past the SLA of %s", slots.Stamp(p.Start), counted(int(p.Due+p.Occurrences), "check", "checks"), slots.Stamp(p.LastStartAt.Truncate(time.Second)), p.Over.Duration().Round(time.Second), p.Fit.JobExec))
 		}
 	}
 	also := ""
@@ -57,13 +57,10 @@ func (d *doctor) judgeForecast(r forecast.Report) Finding {
 	if len(late) == 0 {
 		return fine("forecast", fmt.Sprintf("By the forecast, which is %s old, all slots to come end in time, as far as run times are known.%s", age, also))
 	}
-	count, ends := fmt.Sprintf("%s slots", many(len(late))), "do not end"
-	if len(late) == 1 {
-		count, ends = "1 slot", "does not end"
-	}
+	count := counted(len(late), "slot to come does not end", "slots to come do not end")
 	if len(late) > namedSlots {
 		late = append(late[:namedSlots], "and more")
 	}
-	return warn("forecast", fmt.Sprintf("By the forecast, which is %s old, %s to come %s in time: %s.%s", age, count, ends, strings.Join(late, "; "), also),
+	return warn("forecast", fmt.Sprintf("By the forecast, which is %s old, %s in time: %s.%s", age, count, strings.Join(late, "; "), also),
 		"See `forecast`. Start more agents for these slots, raise worker.concurrency or the guard concurrency of their job_execs, or spread the checks (`insert --spread`).").about(starts...)
 }

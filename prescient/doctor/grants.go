@@ -129,7 +129,7 @@ func (l *look) examineSurplus(ctx context.Context) {
 	}
 	for i, one := range looked.Surplus {
 		if i == maxSurplus {
-			l.say(warn("grants.surplus", fmt.Sprintf("%d more accounts have rights that none of their roles gives.", len(looked.Surplus)-i), "Mend these accounts, and run `doctor` again."))
+			l.say(warn("grants.surplus", counted(len(looked.Surplus)-i, "more account has", "more accounts have")+" rights that no role of theirs gives.", "Mend these accounts, and run `doctor` again."))
 			break
 		}
 		l.say(surplusOf(one))

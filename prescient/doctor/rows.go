@@ -42,16 +42,16 @@ func (l *look) examineOverdue(ctx context.Context) {
 		Exec string `db:"job_exec"`
 	}
 	l.rows(ctx, &rows, "operate/overdue_first", first[0], overdueNamed)
-	count := many(n)
+	checks := counted(n, "check is", "checks are")
 	if n == overdueProbe {
-		count += " or more"
+		checks = many(n) + " or more checks are"
 	}
 	names, entities := make([]string, len(rows)), make([]string, len(rows))
 	for i, row := range rows {
 		entities[i] = prescient.Entity{Name: row.Name, Key: row.Key}.String()
 		names[i] = fmt.Sprintf("%s of %s", row.Exec, entities[i])
 	}
-	l.say(l.judgeOverdue(count, strings.Join(names, ", "), first[0]).about(entities...))
+	l.say(l.judgeOverdue(checks, strings.Join(names, ", "), first[0]).about(entities...))
 }
 
 // sweptWithin is how old a slot may be while nothing is wrong: the next one has begun, the grace is over, and a sweep has come by.
@@ -62,9 +62,9 @@ func (d *doctor) sweptWithin() time.Duration {
 // overdueBad is the age from which it is bad that rows wait.
 func (d *doctor) overdueBad() time.Duration { return cmp.Or(d.options.OverdueBad, 2*d.sweptWithin()) }
 
-func (d *doctor) judgeOverdue(count, names string, first time.Time) Finding {
+func (d *doctor) judgeOverdue(checks, names string, first time.Time) Finding {
 	age := d.now.Sub(first)
-	text := fmt.Sprintf("%s checks are overdue, the oldest since its slot %s, %s ago: %s", count, slots.Stamp(first), age.Round(time.Second), names)
+	text := fmt.Sprintf("%s overdue, the oldest since its slot %s, %s ago: %s", checks, slots.Stamp(first), age.Round(time.Second), names)
 	const do = "See by `agents` whether a worker or a sweep lives. If none does, start `work`, which catches up. Else `blocking` and the worker's log say what keeps these checks. " +
 		"`roll-forward` makes nothing run: it moves all overdue checks to the next slot, for when nobody can catch up."
 	switch {
@@ -99,7 +99,7 @@ func (l *look) examinePaused(ctx context.Context) {
 			text += fmt.Sprintf(": %q", p.Reason)
 		}
 		if late, is := waits[p.JobExec]; is {
-			text += fmt.Sprintf(". %s of the first %s pending checks wait for the pause to end, the first for %s", many(late.Waits), many(overdueProbe),
+			text += fmt.Sprintf(". %s of the first %s pending checks %s for the pause to end, the first for %s", many(late.Waits), many(overdueProbe), form(late.Waits, "waits", "wait"),
 				l.now.Sub(late.First.Time).Round(time.Second))
 		}
 		l.say(warn("paused", text+".", "Run `"+resume+"` once the reason is gone.").about(p.JobExec))
@@ -177,7 +177,7 @@ func (l *look) examineRows(ctx context.Context) {
 	if len(page) == gridProbe {
 		parts = append(parts, fmt.Sprintf("the first %s slots that hold rows", many(gridProbe)))
 	}
-	l.orPart("rows", fmt.Sprintf("%s pending rows are sound, and all wait for slots", many(len(rows))), parts)
+	l.orPart("rows", counted(len(rows), "pending row is sound, and waits for a slot", "pending rows are sound, and all wait for slots"), parts)
 }
 
 // rowFindings judges rows, and names one of each kind that is broken.
@@ -305,12 +305,13 @@ func (p putOff) and(other putOff) putOff {
 
 // judgePutOff is bad for what has been waiting for longer than overdue rows may.
 func (d *doctor) judgePutOff(p putOff, sampled bool) Finding {
-	count := many(p.Jobs)
+	checks, are := counted(p.Jobs, "check", "checks"), form(p.Jobs, "is", "are")
 	if sampled {
-		count += " or more"
+		checks, are = many(p.Jobs)+" or more checks", "are"
 	}
-	f := warn("put_off", fmt.Sprintf("%s checks of job_exec %s are put off without a call, up to %d times in a row. The first has been due since %s: %s",
-		count, p.JobExec, p.Times, slots.Stamp(p.Since), strings.TrimPrefix(p.Reason, "put off: ")),
+	often := form(p.Times, "once", fmt.Sprintf("up to %d times in a row", p.Times))
+	f := warn("put_off", fmt.Sprintf("%s of job_exec %s %s put off without a call, %s. The first has been due since %s: %s",
+		checks, p.JobExec, are, often, slots.Stamp(p.Since), strings.TrimPrefix(p.Reason, "put off: ")),
 		fmt.Sprintf("Start a worker that has registered %[1]s. If the name is misspelt, list the checks with `pending --exec %[1]s`, cancel them, and insert them under the right name.", p.JobExec)).about(p.JobExec)
 	switch p.kind() {
 	case "abandoned":

@@ -60,7 +60,7 @@ func (l *look) examineSchedules(ctx context.Context) {
 		"Give each a crontab that is allowed: `schedule update ID CRONTAB`."))
 	fires := "no schedule is disabled because it cannot fire; each that is enabled has a timer that does not fail and whose time is right by this machine's time zones"
 	if len(paused) > 0 {
-		fires += fmt.Sprintf("; %d are paused: %s", len(paused), named(paused))
+		fires += "; " + counted(len(paused), "is paused: ", "are paused: ") + named(paused)
 	}
 	l.orFine(ctx, "schedules", fires, reach{"the first %s schedules", scheduleProbe, "schedule", "PRIMARY", "", nil},
 		reach{"the first %s rows that are due", timerProbe, "future_job", "PRIMARY", "WHERE next_check_at <= ?", []any{until}})

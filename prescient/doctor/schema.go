@@ -169,5 +169,5 @@ func partitionFindings(table string, bounds []string, now time.Time, ahead time.
 	case last.Before(now.Add(ahead)):
 		return []Finding{warn("partitions", "The partitions of history end at "+slots.Stamp(last)+", which is soon.", do)}
 	}
-	return []Finding{fine("partitions", fmt.Sprintf("History has %d partitions, up to %s.", len(bounds), slots.Stamp(last)))}
+	return []Finding{fine("partitions", fmt.Sprintf("History has %s, up to %s.", counted(len(bounds), "partition", "partitions"), slots.Stamp(last)))}
 }

@@ -22,13 +22,11 @@ const (
 
 // leases is how many there are of those that were counted.
 func leases(n int) string {
-	switch n {
-	case 1:
-		return "1 lease"
-	case leasesProbe:
-		return fmt.Sprintf("%d leases or more", n)
+	text := counted(n, "lease", "leases")
+	if n == leasesProbe {
+		text += " or more"
 	}
-	return fmt.Sprintf("%d leases", n)
+	return text
 }
 
 // latestOfLedger is how far the looks at its latest rows go.
@@ -95,11 +93,12 @@ func (d *doctor) judgeMissed(from, before time.Time, was, latest []served) Findi
 	}
 	switch {
 	case missed == 0:
-		return fine("missed", fmt.Sprintf("Each of the last %s slots was served.", many(all)))
+		return fine("missed", fmt.Sprintf("Each of the last %s was served.", counted(all, "slot", "slots")))
 	case missed <= d.options.MissedAllowed:
-		return fine("missed", fmt.Sprintf("%s of the last %s slots were not served in time; doctor.missed allows %s.", many(missed), many(all), many(d.options.MissedAllowed)))
+		return fine("missed", fmt.Sprintf("%s of the last %s %s not served in time; doctor.missed allows %s.", many(missed), counted(all, "slot", "slots"), form(missed, "was", "were"), many(d.options.MissedAllowed)))
 	}
-	text := fmt.Sprintf("%s of %s slots since %s were not served in time, the last of them %s", many(missed), many(all), slots.Stamp(was[0].Slot), slots.Stamp(last))
+	text := fmt.Sprintf("%s of %s since %s %s not served in time%s%s", many(missed), counted(all, "slot", "slots"), slots.Stamp(was[0].Slot), form(missed, "was", "were"),
+		form(missed, ": ", ", the last of them "), slots.Stamp(last))
 	if swept > 0 {
 		text += fmt.Sprintf("; %s of these a sweep alone served, late", many(swept))
 	}

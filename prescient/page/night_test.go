@@ -117,7 +117,7 @@ func TestABadNightIsMendedByThreeClicksEach(t *testing.T) {
 				counts(v.T, 4, "future_job WHERE next_check_at = '2026-11-20 14:00:00' AND job_exec = 'good'")
 			}},
 			{"a refused event", ops.Operator, func(v *visitor) {
-				v.sees(`1 events were set aside, since brokers refused them, such as "e1"`)
+				v.sees(`1 event was set aside, since a broker refused it, such as "e1"`)
 				v.follows("Send them again, or drop them")
 				v.follows("Send all of these again")
 				v.sees("1 event that a broker refused is put into the outbox again", "too large")

@@ -108,7 +108,7 @@ func TestADoctorNamesEventsThatAreNotPublished(t *testing.T) {
 		wantFound(t, examine("owner"), "events", doctor.SeverityOK)
 		r.Exec("UPDATE p_event_outbox SET inserted_at = inserted_at - INTERVAL 10 MINUTE")
 		for _, role := range []string{"worker", "owner", "operator"} {
-			wantFound(t, examine(role), "events.old", doctor.SeverityBad, "1 events wait", "nobody publishes them")
+			wantFound(t, examine(role), "events.old", doctor.SeverityBad, "1 event waits", "nobody publishes any")
 		}
 		r.Exec("INSERT INTO p_event_topic VALUES ('t', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), '1', 'connection refused')")
 		wantFound(t, examine("owner"), "events.failing", doctor.SeverityBad, "topic t", `"1"`, "connection refused")

@@ -71,7 +71,7 @@ func TestADoctorNamesSchedulesThatDoNotFire(t *testing.T) {
 		}
 		wantFound(t, r.examine(rig.At("11:46"), doctor.Options{}), "schedules", doctor.SeverityOK)
 		r.Did(s.Pause(t.Context(), r.AppAt(rig.At("11:46")), "good"))
-		wantFound(t, r.examine(rig.At("11:46"), doctor.Options{}), "schedules", doctor.SeverityOK, `1 are paused: "good"`)
+		wantFound(t, r.examine(rig.At("11:46"), doctor.Options{}), "schedules", doctor.SeverityOK, `1 is paused: "good"`)
 	})
 }
 
