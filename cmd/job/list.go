@@ -13,6 +13,7 @@ import (
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/internal/words"
+	"prescient/prescient/schedule/timeline"
 	"prescient/prescient/steps"
 )
 
@@ -25,6 +26,7 @@ type listed struct {
 	Steps          []string   `json:"steps"`
 	Pool           string     `json:"pool,omitempty"`
 	Enabled        bool       `json:"enabled"`
+	Unreadable     string     `json:"unreadable,omitempty"` // why it does not run though it is enabled
 	DisabledReason string     `json:"disabled_reason,omitempty"`
 	Wrong          string     `json:"wrong,omitempty"`
 	Next           *time.Time `json:"next"`
@@ -36,6 +38,9 @@ type listed struct {
 func listedOf(job steps.Stored, due time.Time) listed {
 	l := listed{Name: job.Name, Version: job.Version, Crontab: job.Crontabs, Zone: job.Zone, Pool: job.Pool, Enabled: job.Schedule.Enabled,
 		DisabledReason: job.Schedule.DisabledReason, Next: definition.Time(due), LastStartedAt: definition.Time(job.Schedule.LastStartedAt), UpdatedAt: job.UpdatedAt}
+	if l.Enabled {
+		l.Unreadable = timeline.Unreadable(job.Schedule.Crontabs, job.Schedule.Zone)
+	}
 	if job.Wrong != nil {
 		l.Wrong = job.Wrong.Error()
 	}
@@ -49,6 +54,8 @@ func (l listed) state() string {
 	switch {
 	case l.Wrong != "":
 		return l.Wrong
+	case l.Unreadable != "":
+		return "cannot run: " + l.Unreadable
 	case l.Enabled:
 		return "enabled"
 	case l.DisabledReason != "":

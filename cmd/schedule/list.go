@@ -15,12 +15,14 @@ import (
 	"prescient/cmd/internal/words"
 	"prescient/prescient"
 	"prescient/prescient/schedule"
+	"prescient/prescient/schedule/timeline"
 )
 
 // listed is a schedule, as list --json and show --json print it.
 type listed struct {
 	file.Record
 	Enabled        bool       `json:"enabled"`
+	Unreadable     string     `json:"unreadable,omitempty"` // why it does not fire though it is enabled
 	Version        uint64     `json:"version"`
 	Next           *time.Time `json:"next,omitempty"`
 	DisabledAt     *time.Time `json:"disabled_at,omitempty"`
@@ -33,7 +35,11 @@ type listed struct {
 
 // listedOf is a schedule with what its timer waits for; zero where it has none, or is not seen.
 func listedOf(one schedule.Stored, due time.Time) listed {
-	return listed{Record: file.Of(one.Schedule, one.Enabled), Enabled: one.Enabled, Version: one.Version, Next: definition.Time(due),
+	unreadable := ""
+	if one.Enabled {
+		unreadable = timeline.Unreadable(one.Crontabs, one.Zone)
+	}
+	return listed{Record: file.Of(one.Schedule, one.Enabled), Unreadable: unreadable, Enabled: one.Enabled, Version: one.Version, Next: definition.Time(due),
 		DisabledAt: definition.Time(one.DisabledAt), DisabledReason: one.DisabledReason, PassedOver: one.PassedOver, CreatedAt: one.CreatedAt,
 		UpdatedAt: one.UpdatedAt, LastStartedAt: definition.Time(one.LastStartedAt)}
 }
@@ -41,6 +47,8 @@ func listedOf(one schedule.Stored, due time.Time) listed {
 // state is what a schedule does, for people.
 func (l listed) state() string {
 	switch {
+	case l.Unreadable != "":
+		return "cannot fire: " + l.Unreadable
 	case l.Enabled:
 		return ""
 	case l.DisabledAt != nil:

@@ -58,7 +58,7 @@ func (q asked) jobsWithNext(ctx context.Context, found ...steps.Stored) ([]Job, 
 	due, err := q.schedules.Timers(ctx, q.db, ids...)
 	rows := make([]Job, len(found))
 	for i, one := range found {
-		rows[i] = Job{definition.OfJob(one.Job, q.by.Role.May(Operator)), one.Version, switchOf(one.Schedule, due[one.Schedule.ID]), one.CreatedAt, one.UpdatedAt, wrongOf(one.Wrong)}
+		rows[i] = Job{definition.OfJob(one.Job, q.by.Role.May(Operator)), one.Version, definition.SwitchOf(one.Schedule, due[one.Schedule.ID]), one.CreatedAt, one.UpdatedAt, wrongOf(one.Wrong)}
 	}
 	return rows, err
 }
@@ -269,7 +269,7 @@ var DeleteStep = deed("steps.delete", Operator, "Delete a shared step that no jo
 type Job struct {
 	definition.Job
 	Version uint64 `json:"version,string" doc:"Rises with every change of the job, and of a shared step that it has."`
-	Switch
+	definition.Switch
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 	Wrong     string    `json:"wrong,omitempty" doc:"Why its definition, which plain SQL has written, cannot be read: there is its name alone."`

@@ -237,25 +237,11 @@ var ListScheduleRuns = query("schedules.runs", Viewer, "List the runs of a sched
 
 func isTimer(row prescient.FutureJob) bool { return row.JobExec == schedule.TimerExec }
 
-// Switch is whether something that is defined fires, and when.
-type Switch struct {
-	Enabled        bool       `json:"enabled" doc:"It fires."`
-	DisabledAt     *time.Time `json:"disabled_at,omitempty" doc:"When it was disabled, where no person did that."`
-	DisabledReason string     `json:"disabled_reason,omitempty"`
-	Next           *time.Time `json:"next,omitempty" doc:"What its timer waits for."`
-	LastStartedAt  *time.Time `json:"last_started_at,omitempty" doc:"When a long run of it started last."`
-	PassedOver     int64      `json:"passed_over,string" doc:"How often its timer passed over occurrences."`
-}
-
-func switchOf(s schedule.Stored, next time.Time) Switch {
-	return Switch{s.Enabled, timeOrNil(s.DisabledAt), s.DisabledReason, timeOrNil(next), timeOrNil(s.LastStartedAt), s.PassedOver}
-}
-
 // Schedule is a schedule that is there.
 type Schedule struct {
 	definition.Schedule
 	Version uint64 `json:"version,string" doc:"Rises with every change; 0 is that of one that plain SQL inserted, until its timer was called."`
-	Switch
+	definition.Switch
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
@@ -264,5 +250,5 @@ type Schedule struct {
 func (s Schedule) Cursor() string { return s.ID }
 
 func scheduleOf(s schedule.Stored, next time.Time) Schedule {
-	return Schedule{definition.OfSchedule(s.Schedule), s.Version, switchOf(s, next), s.CreatedAt, s.UpdatedAt}
+	return Schedule{definition.OfSchedule(s.Schedule), s.Version, definition.SwitchOf(s, next), s.CreatedAt, s.UpdatedAt}
 }

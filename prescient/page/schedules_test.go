@@ -100,6 +100,31 @@ func TestViewsOfSchedules(t *testing.T) {
 	})
 }
 
+// What is enabled and cannot be read does not fire, whatever its row says.
+func TestAScheduleWhoseCrontabCannotBeReadIsNotSaidToFire(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.nightly()
+		r.creates(rig.At("10:00"), daily("good"), daily("bad"), daily("nowhere"))
+		r.serveAt(rig.At("10:10"))
+		r.look(ops.Viewer, "/schedules").wants(t, 200, ">fires<").lacks(t, "cannot fire")
+		r.look(ops.Viewer, "/jobs").wants(t, 200, ">fires<").lacks(t, "cannot fire")
+		r.Exec("UPDATE p_schedule SET crontabs = '61 * * * *' WHERE id IN ('bad', 'job/nightly')")
+		r.Exec("UPDATE p_schedule SET zone = 'Europe/<b>Nowhere' WHERE id = 'nowhere'")
+		r.serveAt(rig.At("10:20"))
+		got := r.look(ops.Viewer, "/schedules").wants(t, 200, ">fires<", "cannot be read: 61 * * * *", "Europe/&lt;b&gt;Nowhere").harmless(t)
+		if n := strings.Count(got.Body, ">cannot fire<"); n != 3 {
+			t.Errorf("%d schedules cannot fire: %s", n, got.Body)
+		}
+		r.look(ops.Viewer, "/schedule", "id", "bad").wants(t, 200, ">cannot fire<", "61 * * * *").lacks(t, ">fires<")
+		for _, path := range []string{"/jobs", "/job"} {
+			r.look(ops.Viewer, path, "name", "nightly").wants(t, 200, ">cannot fire<", "61 * * * *").lacks(t, ">fires<")
+		}
+		r.Exec("UPDATE p_schedule SET enabled = 0 WHERE id = 'bad'")
+		r.serveAt(rig.At("10:30"))
+		r.look(ops.Viewer, "/schedule", "id", "bad").wants(t, 200, ">paused<").lacks(t, ">cannot fire<")
+	})
+}
+
 // seenStep sends the review of a form.
 func seenStep(form url.Values) url.Values {
 	form.Set("_step", "seen")

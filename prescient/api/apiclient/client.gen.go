@@ -928,7 +928,7 @@ type Job struct {
 	DisabledAt     time.Time `json:"disabled_at,omitempty,omitzero"`
 	DisabledReason string    `json:"disabled_reason,omitempty,omitzero"`
 
-	// Enabled It fires.
+	// Enabled It is to fire.
 	Enabled bool `json:"enabled"`
 
 	// ExpiresAfterMS How long after its time an occurrence is of use, in whole seconds; 0 for ever.
@@ -969,8 +969,11 @@ type Job struct {
 	Steps []StepDefinition `json:"steps"`
 
 	// ToleranceMS By how much closer together than the occurrences two starts of long runs may be, in whole seconds; by default a tenth.
-	ToleranceMS int64     `json:"tolerance_ms,omitempty,omitzero"`
-	UpdatedAt   time.Time `json:"updated_at"`
+	ToleranceMS int64 `json:"tolerance_ms,omitempty,omitzero"`
+
+	// Unreadable Why it does not fire though it is to: what of its crontabs or its zone cannot be read.
+	Unreadable string    `json:"unreadable,omitempty,omitzero"`
+	UpdatedAt  time.Time `json:"updated_at"`
 
 	// Version Rises with every change of the job, and of a shared step that it has.
 	Version Uint64 `json:"version"`
@@ -1741,7 +1744,7 @@ type Schedule struct {
 	DisabledAt     time.Time `json:"disabled_at,omitempty,omitzero"`
 	DisabledReason string    `json:"disabled_reason,omitempty,omitzero"`
 
-	// Enabled It fires.
+	// Enabled It is to fire.
 	Enabled bool `json:"enabled"`
 
 	// ExpiresAfterMS How long after its time an occurrence is of use, in whole seconds; 0 for ever.
@@ -1797,8 +1800,11 @@ type Schedule struct {
 	ToleranceMS int64 `json:"tolerance_ms,omitempty,omitzero"`
 
 	// Topic Where it sends an event for each occurrence.
-	Topic     string    `json:"topic,omitempty,omitzero"`
-	UpdatedAt time.Time `json:"updated_at"`
+	Topic string `json:"topic,omitempty,omitzero"`
+
+	// Unreadable Why it does not fire though it is to: what of its crontabs or its zone cannot be read.
+	Unreadable string    `json:"unreadable,omitempty,omitzero"`
+	UpdatedAt  time.Time `json:"updated_at"`
 
 	// Version Rises with every change; 0 is that of one that plain SQL inserted, until its timer was called.
 	Version Uint64 `json:"version"`

@@ -2,11 +2,38 @@ package definition
 
 import (
 	"errors"
+	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/schedule"
+	"prescient/prescient/schedule/timeline"
 	"prescient/prescient/steps"
 )
+
+// Switch is whether something that is defined fires, and when.
+type Switch struct {
+	Enabled        bool       `json:"enabled" doc:"It is to fire."`
+	Unreadable     string     `json:"unreadable,omitempty" doc:"Why it does not fire though it is to: what of its crontabs or its zone cannot be read."`
+	DisabledAt     *time.Time `json:"disabled_at,omitempty" doc:"When it was disabled, where no person did that."`
+	DisabledReason string     `json:"disabled_reason,omitempty"`
+	Next           *time.Time `json:"next,omitempty" doc:"What its timer waits for."`
+	LastStartedAt  *time.Time `json:"last_started_at,omitempty" doc:"When a long run of it started last."`
+	PassedOver     int64      `json:"passed_over,string" doc:"How often its timer passed over occurrences."`
+}
+
+// SwitchOf is that of a schedule whose timer waits for next, which may be zero.
+func SwitchOf(s schedule.Stored, next time.Time) Switch {
+	is := Switch{Enabled: s.Enabled, DisabledReason: s.DisabledReason, PassedOver: s.PassedOver}
+	if s.Enabled {
+		is.Unreadable = timeline.Unreadable(s.Crontabs, s.Zone)
+	}
+	for to, at := range map[**time.Time]time.Time{&is.DisabledAt: s.DisabledAt, &is.Next: next, &is.LastStartedAt: s.LastStartedAt} {
+		if !at.IsZero() {
+			*to = &at
+		}
+	}
+	return is
+}
 
 // MostSwitched is how many schedules or jobs one deed pauses or resumes: more go on behind the last of them.
 const MostSwitched = 500

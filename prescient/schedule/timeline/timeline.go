@@ -47,6 +47,14 @@ func ParseStored(crontabs []string, zone string, anchor time.Time, zones Zones) 
 	return parse(crontabs, zone, anchor, zones, false)
 }
 
+// Unreadable says why crontabs that were taken once cannot be read by the zones of this machine; empty where they can.
+func Unreadable(crontabs []string, zone string) string {
+	if _, err := ParseStored(crontabs, zone, time.Time{}, nil); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
 func parse(crontabs []string, zone string, anchor time.Time, zones Zones, fresh bool) (*Timeline, error) {
 	if len(crontabs) < 1 || len(crontabs) > MaxCrontabs {
 		return nil, prescient.InField("crontab", fmt.Errorf("%w: %d crontabs: 1 to %d are allowed", prescient.ErrInvalid, len(crontabs), MaxCrontabs))

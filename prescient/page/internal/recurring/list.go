@@ -3,7 +3,6 @@ package recurring
 import (
 	"context"
 	"strings"
-	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/client"
@@ -87,7 +86,7 @@ func inWords(crontabs []string, zone string) string {
 		return ""
 	}
 	text := timeline.Words(crontabs[0])
-	if _, err := timeline.ParseStored(crontabs, zone, time.Time{}, nil); err != nil { // of what is no crontab words say anything
+	if timeline.Unreadable(crontabs, zone) != "" { // of what is no crontab words say anything
 		return "cannot be read: " + strings.Join(crontabs, ", ")
 	}
 	if text == "" {

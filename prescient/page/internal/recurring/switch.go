@@ -40,7 +40,7 @@ type chosenSeen struct {
 // chosen is one of them.
 type chosen struct {
 	Name, Timing string
-	ops.Switch
+	definition.Switch
 }
 
 // namesOf are to which something is to be done: those of the address, or those of the form, which has them escaped, as forms change ends of lines.
