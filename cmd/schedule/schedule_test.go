@@ -215,10 +215,10 @@ s2  @hourly        runs x  customer/0  2026-11-20 11:00:00
 			r.Errorf("%+v", rows)
 		}
 		r.Says(r.OK("schedule", "show", "bad"), "state           disabled: its minute is 61\n")
-		r.Exec("UPDATE schedule SET zone = 'Mars/Nowhere' WHERE id = ?", rows[1].ID)
+		r.Exec("UPDATE schedule SET zone = 'Mars/Nowhere' WHERE id = '" + rows[1].ID + "'")
 		r.Says(r.OK("schedule", "show", rows[1].ID), "state           cannot fire: ", "Mars/Nowhere")
 		r.Says(r.OK("schedule", "list"), "cannot fire: ")
-		r.Exec("UPDATE schedule SET zone = 'UTC' WHERE id = ?", rows[1].ID)
+		r.Exec("UPDATE schedule SET zone = 'UTC' WHERE id = '" + rows[1].ID + "'")
 		if out := r.OK("schedule", "list", "--after", "z"); out != "no schedule comes behind this id\n" {
 			r.Error(out)
 		}
