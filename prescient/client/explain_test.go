@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/client/internal/listing"
 	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
@@ -21,7 +22,7 @@ func TestNoStatementOfAClientScansATableOrSorts(t *testing.T) {
 		conn, err := r.Pool(time.Time{}).Conn(t.Context())
 		r.Must(err)
 		defer conn.Close()
-		rig.CheckPlans(t, conn, append(clientStatements(r.client, f), listStatements(f)...), f.Tables.Stmt, []string{"client"}, "client/cancel") // a CALL has no plan
+		rig.CheckPlans(t, conn, slices.Concat(clientStatements(r.client, f), listStatements(f), lastStatements(r.client, f)), f.Tables.Stmt, []string{"client"}, "client/cancel") // a CALL has no plan
 	})
 }
 
@@ -87,6 +88,19 @@ func rescheduleMany(c *Client, f *rig.Filled, n int) string {
 	}
 	return c.tables.Fill("client/reschedule_many", "{due_at}", due.text(), "{next_check_at}", slot.text(), "{new_revision}", "7",
 		"{expires_at}", "", "{rows}", rowtext.AsRead(rows))
+}
+
+// lastStatements look for the last ends of entities.
+func lastStatements(c *Client, f *rig.Filled) (all []rig.Explained) {
+	for i, within := range listing.LastParts(rig.At("12:00")) {
+		var arms []string
+		for _, job := range f.Some(rig.BigSlot, 3) {
+			arms = append(arms, c.lastEnd(job.Entity(), "x", within))
+		}
+		all = append(all, rig.Explained{Statement: fmt.Sprintf("list/last_ends %d", i), Query: c.lastEnds(arms), Reached: map[string]string{"p_job_history": "job_key 24", "job": "PRIMARY 32"}},
+			rig.Explained{Statement: fmt.Sprintf("list/last_end %d", i), Query: arms[0], Reached: map[string]string{"p_job_history": "job_key 24"}})
+	}
+	return all
 }
 
 func listStatements(f *rig.Filled) []rig.Explained {

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
 	"prescient/prescient/client/internal/listing"
+	"prescient/prescient/internal/literal"
 	"prescient/slots"
 )
 
@@ -240,6 +242,84 @@ func (c *Client) History(ctx context.Context, db Lister, f ListFilter) ([]Ended,
 		}
 	}
 	return list(ctx, c, db, listing.History, q, "history", func(end *Ended) *json.RawMessage { return &end.Payload })
+}
+
+const (
+	// FirstRead is how many rows are read at first that may be long, mostRead how many are at a time.
+	FirstRead = 10
+	mostRead  = 200
+	// PageBytes is about how long they may be together: rows may have payloads of megabytes.
+	PageBytes = 4 << 20
+)
+
+// AtATime is how many rows are read next, where so many came to a size and there is place for another.
+func AtATime(rows, size, place int) int {
+	return min(max(1, place*rows/max(size, 1)), 2*rows, mostRead)
+}
+
+// Sized lists as many rows as a filter wants, few at a time where they are long. It is full where they come to the length of a page before.
+func Sized[Row interface{ Cursor() string }](f ListFilter, bytes func(Row) int, list func(f ListFilter) ([]Row, error)) (rows []Row, full bool, err error) {
+	limit, size := f.Limit, 0
+	if !f.Bare {
+		f.Limit = FirstRead
+	}
+	for {
+		f.Limit = min(f.Limit, limit-len(rows))
+		some, err := list(f)
+		rows = append(rows, some...)
+		if err != nil || len(some) < f.Limit || len(rows) == limit {
+			return rows, false, err
+		}
+		read := 0
+		for _, row := range some {
+			read += bytes(row)
+		}
+		if size += read; size >= PageBytes {
+			return rows, true, nil
+		}
+		f.After, f.Limit = rows[len(rows)-1].Cursor(), AtATime(len(some), read, PageBytes-size)
+	}
+}
+
+// MaxLast is of how many entities LastEnds tells at most.
+const MaxLast = 200
+
+// LastEnds returns the latest end of each of some entities that has one, without its payload, on a pool made by connect.Open: by one statement for those
+// that ended lately, and one for the others. Ends of the check of one job_exec that has no tag are passed over.
+func (c *Client) LastEnds(ctx context.Context, db Lister, entities []prescient.Entity, but string) (map[prescient.Entity]Ended, error) {
+	if len(entities) > MaxLast {
+		return nil, fmt.Errorf("%w: %d entities: %d at most are allowed", prescient.ErrInvalid, len(entities), MaxLast)
+	}
+	last := make(map[prescient.Entity]Ended, len(entities))
+	for _, within := range listing.LastParts(time.Now()) {
+		var arms []string
+		for _, e := range entities {
+			if _, found := last[e]; !found {
+				arms = append(arms, c.lastEnd(e, but, within))
+			}
+		}
+		if len(arms) == 0 {
+			return last, nil
+		}
+		var page []Ended
+		if err := db.SelectContext(ctx, &page, c.lastEnds(arms)); err != nil {
+			return nil, fmt.Errorf("looking for the last ends of entities: %w", err)
+		}
+		for _, end := range page {
+			end.Payload = nil
+			last[end.Entity()] = end
+		}
+	}
+	return last, nil
+}
+
+func (c *Client) lastEnd(e prescient.Entity, but, within string) string {
+	from, to := e.KeyRange()
+	return c.tables.Fill("list/last_end", "{first}", literal.Of(literal.AppendKey, from), "{last}", literal.Of(literal.AppendKey, to), "{but}", literal.Of(literal.AppendKey, prescient.KeyOf(e, but, "")), "{within}", within)
+}
+
+func (c *Client) lastEnds(arms []string) string {
+	return c.tables.Fill("list/last_ends", "{payload}", "''", "{ends}", strings.Join(arms, "\nUNION ALL\n"))
 }
 
 // Load counts the rows that wait for each slot from one time (inclusive) to before another, at most limit slots.

@@ -28,19 +28,6 @@ type Chunks[Row any] struct {
 	last  bool
 }
 
-const (
-	// chunkFirst is how many rows are read at first, chunkRows how many a chunk has at most.
-	chunkFirst = 10
-	chunkRows  = 200
-	// chunkBytes is about how long a chunk may be, or a page: rows may have payloads of megabytes.
-	chunkBytes = 4 << 20
-)
-
-// atATime is how many rows are read next, where so many came to a size and there is place for another.
-func atATime(rows, size, place int) int {
-	return min(max(1, place*rows/max(size, 1)), 2*rows, chunkRows)
-}
-
 func export[In any, Row interface{ Cursor() string }](id string, role Role, summary string, bytes func(Row) int,
 	read func(ctx context.Context, q asked, in In, after string, limit int) ([]Row, error)) Export[In, Row] {
 	e := Export[In, Row]{Info: Info{ID: id, Role: role, Within: queryWithin, Summary: summary}, read: read, bytes: bytes}
@@ -54,7 +41,7 @@ func Begin[In any, Row interface{ Cursor() string }](ctx context.Context, e Expo
 		return nil, err
 	}
 	q := asked{o, by, o.accounts.of(by.Role)}
-	after, limit := "", chunkFirst
+	after, limit := "", client.FirstRead
 	c := &Chunks[Row]{}
 	c.next = func(ctx context.Context) ([]Row, bool, error) {
 		began := time.Now()
@@ -77,7 +64,7 @@ func Begin[In any, Row interface{ Cursor() string }](ctx context.Context, e Expo
 		for _, row := range rows {
 			size += e.bytes(row)
 		}
-		limit = atATime(len(rows), size, chunkBytes)
+		limit = client.AtATime(len(rows), size, client.PageBytes)
 		return rows, false, nil
 	}
 	var err error
@@ -146,33 +133,9 @@ type ExportEndsAsked struct {
 func jobBytes(job prescient.FutureJob) int { return 500 + len(job.Payload) }
 func endBytes(end client.Ended) int        { return jobBytes(end.FutureJob) }
 
-// sized lists as many rows as a filter wants, few at a time where they are long. It is full where they come to the length of a page before.
-func sized[Row interface{ Cursor() string }](f client.ListFilter, bytes func(Row) int, list func(f client.ListFilter) ([]Row, error)) (rows []Row, full bool, err error) {
-	limit, size := f.Limit, 0
-	if !f.Bare {
-		f.Limit = chunkFirst
-	}
-	for {
-		f.Limit = min(f.Limit, limit-len(rows))
-		some, err := list(f)
-		rows = append(rows, some...)
-		if err != nil || len(some) < f.Limit || len(rows) == limit {
-			return rows, false, err
-		}
-		read := 0
-		for _, row := range some {
-			read += bytes(row)
-		}
-		if size += read; size >= chunkBytes {
-			return rows, true, nil
-		}
-		f.After, f.Limit = rows[len(rows)-1].Cursor(), atATime(len(some), read, chunkBytes-size)
-	}
-}
-
 // sizedPage is a page of such rows, of which the filter wants one more than the page has.
 func sizedPage[Row interface{ Cursor() string }](f client.ListFilter, bytes func(Row) int, list func(f client.ListFilter) ([]Row, error)) (Page[Row], error) {
-	rows, full, err := sized(f, bytes, list)
+	rows, full, err := client.Sized(f, bytes, list)
 	p, err := page(rows, f.Limit-1, err)
 	if full && err == nil {
 		p.Next = rows[len(rows)-1].Cursor()

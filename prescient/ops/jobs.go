@@ -16,6 +16,7 @@ import (
 type JobsAsked struct {
 	Paused bool   `query:"paused" doc:"Only those that do not run."`
 	Search string `query:"search" maxLength:"200" doc:"Only those with this text in the name, or in that of a step or its job_exec, in upper or lower case."`
+	Last   bool   `query:"last" doc:"With the run of each that was due latest."`
 	Paging
 }
 
@@ -34,6 +35,9 @@ var ListJobs = query("jobs.list", Viewer, "List jobs of steps in the order of th
 		return Page[Job]{}, err
 	}
 	rows, err := q.jobsWithNext(ctx, found...)
+	if err == nil && in.Last {
+		err = q.addLastRuns(ctx, rows)
+	}
 	return Page[Job]{Rows: rows, Next: next}, err
 })
 
@@ -58,9 +62,22 @@ func (q asked) jobsWithNext(ctx context.Context, found ...steps.Stored) ([]Job, 
 	due, err := q.schedules.Timers(ctx, q.db, ids...)
 	rows := make([]Job, len(found))
 	for i, one := range found {
-		rows[i] = Job{definition.OfJob(one.Job, q.by.Role.May(Operator)), one.Version, definition.SwitchOf(one.Schedule, due[one.Schedule.ID]), one.CreatedAt, one.UpdatedAt, wrongOf(one.Wrong)}
+		rows[i] = Job{definition.OfJob(one.Job, q.by.Role.May(Operator)), one.Version, definition.SwitchOf(one.Schedule, due[one.Schedule.ID]), one.CreatedAt, one.UpdatedAt, wrongOf(one.Wrong), nil}
 	}
 	return rows, err
+}
+
+// addLastRuns adds the runs of jobs that were due latest.
+func (q asked) addLastRuns(ctx context.Context, rows []Job) error {
+	names := make([]string, len(rows))
+	for i, one := range rows {
+		names[i] = one.Name
+	}
+	runs, err := q.jobs.LastRuns(ctx, q.db, names...)
+	for _, run := range runs {
+		rows[slices.Index(names, run.Job)].Last = &JobRun{run.Job + "-" + run.Occurrence, run.Version, run}
+	}
+	return err
 }
 
 // JobNamed names a job.
@@ -273,6 +290,7 @@ type Job struct {
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 	Wrong     string    `json:"wrong,omitempty" doc:"Why its definition, which plain SQL has written, cannot be read: there is its name alone."`
+	Last      *JobRun   `json:"last,omitempty" doc:"The run that was due latest, where a list is asked for that."`
 }
 
 // Cursor is the place of the job in a list.

@@ -20,6 +20,7 @@ type SchedulesAsked struct {
 	Troubled bool   `query:"troubled" doc:"Only those that were disabled since they are no good."`
 	Paused   bool   `query:"paused" doc:"Only those that do not fire: a person paused them, or they have no more occurrences."`
 	Search   string `query:"search" maxLength:"200" doc:"Only those with this text in the id, the job_exec, the topic or the owner, in upper or lower case."`
+	Last     bool   `query:"last" doc:"With how the last run of each has ended: of 200 at most."`
 	Paging
 }
 
@@ -38,6 +39,9 @@ var ListSchedules = query("schedules.list", Viewer, "List schedules in the order
 		return Page[Schedule]{}, err
 	}
 	rows, err := q.withNext(ctx, found...)
+	if err == nil && in.Last {
+		err = q.addLast(ctx, rows)
+	}
 	return Page[Schedule]{Rows: rows, Next: next}, err
 })
 
@@ -70,6 +74,23 @@ func (q asked) withNext(ctx context.Context, found ...schedule.Stored) ([]Schedu
 		rows[i] = scheduleOf(one, due[one.ID])
 	}
 	return rows, err
+}
+
+// addLast adds how the last runs of schedules have ended. Events have no runs.
+func (q asked) addLast(ctx context.Context, rows []Schedule) error {
+	var run []prescient.Entity
+	for _, one := range rows {
+		if one.JobExec != "" {
+			run = append(run, prescient.Entity{Name: prescient.ScheduleEntity, Key: one.ID})
+		}
+	}
+	last, err := q.client.LastEnds(ctx, q.db, run, schedule.TimerExec) // each change of a schedule ends its timer
+	for i, one := range rows {
+		if end, found := last[prescient.Entity{Name: prescient.ScheduleEntity, Key: one.ID}]; found {
+			rows[i].Last = &end
+		}
+	}
+	return err
 }
 
 // ScheduleAsked names a schedule.
@@ -242,13 +263,14 @@ type Schedule struct {
 	definition.Schedule
 	Version uint64 `json:"version,string" doc:"Rises with every change; 0 is that of one that plain SQL inserted, until its timer was called."`
 	definition.Switch
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	CreatedAt time.Time     `json:"created_at"`
+	UpdatedAt time.Time     `json:"updated_at"`
+	Last      *client.Ended `json:"last,omitempty" doc:"The last run that has ended, where a list is asked for that."`
 }
 
 // Cursor is the place of the schedule in a list.
 func (s Schedule) Cursor() string { return s.ID }
 
 func scheduleOf(s schedule.Stored, next time.Time) Schedule {
-	return Schedule{definition.OfSchedule(s.Schedule), s.Version, definition.SwitchOf(s, next), s.CreatedAt, s.UpdatedAt}
+	return Schedule{Schedule: definition.OfSchedule(s.Schedule), Version: s.Version, Switch: definition.SwitchOf(s, next), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
 }

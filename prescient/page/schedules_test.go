@@ -6,6 +6,7 @@ import (
 	"html"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +123,39 @@ func TestAScheduleWhoseCrontabCannotBeReadIsNotSaidToFire(t *testing.T) {
 		r.Exec("UPDATE p_schedule SET enabled = 0 WHERE id = 'bad'")
 		r.serveAt(rig.At("10:30"))
 		r.look(ops.Viewer, "/schedule", "id", "bad").wants(t, 200, ">paused<").lacks(t, ">cannot fire<")
+	})
+}
+
+// A list asks for the last outcomes of all its rows at once.
+func TestTheLastOutcomesOfAListAreAskedForAtOnce(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		h := &rig.Hooks{}
+		a := newAsker(t, r.HookedOps(rig.At("12:10"), h))
+		sent := func(path, text string) int {
+			a.now = a.now.Add(3 * time.Second)
+			a.ask(ops.Operator, path).wants(t, 200)
+			before := count(h)
+			a.now = a.now.Add(3 * time.Second)
+			a.ask(ops.Operator, path).wants(t, 200, text)
+			return count(h) - before
+		}
+		r.nightly()
+		r.creates(rig.At("10:00"), daily("one"))
+		r.fired("12:00:01")
+		schedules, jobs := sent("/p/schedules", "refused: one"), sent("/p/jobs", "nightly")
+		for i := range 30 {
+			one := daily("s" + strconv.Itoa(i))
+			r.creates(rig.At("10:00"), one)
+			_, err := ops.CreateJob.Do(t.Context(), r.OpsAt(rig.At("10:00")), served.By(ops.Operator), definition.Job{Name: one.ID, Timing: one.Timing, Steps: []definition.Step{{Name: "a", JobExec: "ship"}}})
+			r.Must(err)
+		}
+		// Those that never ran are looked for in all of history, by one statement more.
+		if n := sent("/p/schedules", "refused: one"); n > schedules+1 {
+			t.Errorf("50 schedules take %d statements, and few take %d", n, schedules)
+		}
+		if n := sent("/p/jobs", "nightly-1795172400"); n > jobs {
+			t.Errorf("31 jobs take %d statements, and one takes %d", n, jobs)
+		}
 	})
 }
 

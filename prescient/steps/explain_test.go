@@ -113,6 +113,7 @@ func (j *Jobs) statements(t *testing.T) (all []rig.Explained) {
 		}
 		add("steps/runs "+name, query, reached)
 	}
+	fill("steps/last_runs", map[string]string{"named": byName, "log": byRun, "last": "job_scheduled_at 66", "run": "PRIMARY 16", "job": "job_key 16"}, "{names}", "'j00001','j00002','j00003'")
 	add("steps/run_steps", j.tables.Fill("steps/run_steps", "{runs}", "job = 'j00001' AND occurrence = '5' OR job = 'j00002' AND occurrence = '9'", "{output}", "output"),
 		map[string]string{"p_step_run_log": byRun})
 	add("steps/ends", j.tables.Fill("steps/ends", "{keys}", "X'00000000000000000000000000000001',X'00000000000000000000000000000002'"),

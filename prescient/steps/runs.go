@@ -101,6 +101,27 @@ func (j *Jobs) Runs(ctx context.Context, db prescient.DB, f RunFilter) ([]RunLog
 	if err != nil {
 		return nil, err
 	}
+	runs, err := j.readRuns(ctx, db, query)
+	if err == nil && f.Steps {
+		err = j.addSteps(ctx, db, runs, f.Output)
+	}
+	return runs, err
+}
+
+// LastRuns returns the run of each of some jobs that was due latest, in no order, by one statement.
+func (j *Jobs) LastRuns(ctx context.Context, db prescient.DB, names ...string) ([]RunLog, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	for _, name := range names {
+		if err := validName("name of a job", name); err != nil {
+			return nil, err
+		}
+	}
+	return j.readRuns(ctx, db, j.tables.Fill("steps/last_runs", "{names}", literal.List(literal.AppendText, names)))
+}
+
+func (j *Jobs) readRuns(ctx context.Context, db prescient.DB, query string) ([]RunLog, error) {
 	rows, err := store.Rows(ctx, db, "reading runs of jobs", query, (*runRow).into)
 	if err != nil {
 		return nil, err
@@ -110,13 +131,7 @@ func (j *Jobs) Runs(ctx context.Context, db prescient.DB, f RunFilter) ([]RunLog
 		row.Phase = row.phase()
 		runs = append(runs, row.RunLog)
 	}
-	if err := j.endUnseen(ctx, db, runs); err != nil {
-		return nil, err
-	}
-	if f.Steps {
-		err = j.addSteps(ctx, db, runs, f.Output)
-	}
-	return runs, err
+	return runs, j.endUnseen(ctx, db, runs)
 }
 
 func (j *Jobs) runsQuery(f RunFilter) (string, error) {

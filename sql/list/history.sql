@@ -3,11 +3,7 @@
 -- Index: PRIMARY of job_history from the cursor on, or KEY (job_key) where an entity is given; then PRIMARY, one entry
 -- a row. Locks: none.
 -- {index}: that of the entity, or nothing, {filter}: conditions, {payload}: the payload, or nothing in its place, 1: limit
-SELECT job.entity_name, job.entity_key, job.job_exec, job.tag, job.due_at, job.first_check_at, job.next_check_at,
-       job.check_count, job.error_count, job.put_off_count, COALESCE(job.last_error, '') AS last_error,
-       LEAST(job.total_ms, 9000000000000000000) AS total_ms,
-       {payload} AS payload, job.revision, job.inserted_at, job.slot, job.outcome,
-       COALESCE(job.error, '') AS error, job.started_at, job.ended_at, job.run_ms, job.lateness_ms, job.worker, job.expires_at
+-- +file list/parts/ended.sql
 FROM (SELECT ended_at, job_key, revision FROM {prefix}job_history {index}
       WHERE {filter} ORDER BY ended_at DESC, job_key DESC, revision DESC LIMIT ?) page
   STRAIGHT_JOIN {prefix}job_history job

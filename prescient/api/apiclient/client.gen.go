@@ -938,7 +938,8 @@ type Job struct {
 	Heartbeat string `json:"heartbeat,omitempty,omitzero"`
 
 	// JitterMS Bounds a delay that it has of its own, in whole seconds.
-	JitterMS int64 `json:"jitter_ms,omitempty,omitzero"`
+	JitterMS int64  `json:"jitter_ms,omitempty,omitzero"`
+	Last     JobRun `json:"last,omitempty,omitzero"`
 
 	// LastStartedAt When a long run of it started last.
 	LastStartedAt time.Time `json:"last_started_at,omitempty,omitzero"`
@@ -1759,6 +1760,7 @@ type Schedule struct {
 
 	// JobExec The job_exec that it runs.
 	JobExec string `json:"job_exec,omitempty,omitzero"`
+	Last    Ended  `json:"last,omitempty,omitzero"`
 
 	// LastStartedAt When a long run of it started last.
 	LastStartedAt time.Time `json:"last_started_at,omitempty,omitzero"`
@@ -2700,6 +2702,8 @@ type JobsListParams struct {
 	Paused bool
 	// Search Only those with this text in the name, or in that of a step or its job_exec, in upper or lower case.
 	Search string
+	// Last With the run of each that was due latest.
+	Last bool
 	// After Go on behind this cursor, which is next of the page before.
 	After string
 	// Limit How many rows the page has.
@@ -2758,6 +2762,8 @@ type SchedulesListParams struct {
 	Paused bool
 	// Search Only those with this text in the id, the job_exec, the topic or the owner, in upper or lower case.
 	Search string
+	// Last With how the last run of each has ended: of 200 at most.
+	Last bool
 	// After Go on behind this cursor, which is next of the page before.
 	After string
 	// Limit How many rows the page has.
@@ -3247,6 +3253,7 @@ func (c *Client) JobsList(ctx context.Context, params JobsListParams) (*PageOfJo
 	q := make(query)
 	q.add("paused", params.Paused, false)
 	q.add("search", params.Search, false)
+	q.add("last", params.Last, false)
 	q.add("after", params.After, false)
 	q.add("limit", params.Limit, false)
 	return call[PageOfJob](ctx, c, http.MethodGet, "/api/v1/jobs/list", q, nil, nil)
@@ -3397,6 +3404,7 @@ func (c *Client) SchedulesList(ctx context.Context, params SchedulesListParams) 
 	q.add("troubled", params.Troubled, false)
 	q.add("paused", params.Paused, false)
 	q.add("search", params.Search, false)
+	q.add("last", params.Last, false)
 	q.add("after", params.After, false)
 	q.add("limit", params.Limit, false)
 	return call[PageOfSchedule](ctx, c, http.MethodGet, "/api/v1/schedules/list", q, nil, nil)

@@ -91,7 +91,7 @@ func (e Explained) copies(line plan) bool {
 // of them.
 func (e Explained) sorts(line plan) bool {
 	return strings.HasPrefix(line["table"], "<derived") && (strings.HasPrefix(e.Statement, "schedule/event_copied") || e.Statement == "agent/pools") ||
-		e.Statement == "audit/list object"
+		e.Statement == "audit/list object" || strings.HasPrefix(e.Statement, "list/last_end")
 }
 
 func join(lines []plan) string {

@@ -77,6 +77,12 @@ func HistoryParts(after string, now time.Time) (parts []Condition, err error) {
 	return []Condition{latest, before}, nil
 }
 
+// LastParts are the parts of HistoryParts as texts, for statements without parameters.
+func LastParts(now time.Time) []string {
+	since := literal.Of(literal.AppendMicro, now.Add(-latestEnds))
+	return []string{"ended_at >= " + since, "ended_at < " + since}
+}
+
 // latestEnds is how far back an entity's latest ends are looked for at first: about a partition.
 const latestEnds = 8 * 24 * time.Hour
 

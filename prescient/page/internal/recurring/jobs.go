@@ -25,7 +25,6 @@ type jobsSeen struct {
 type listedJob struct {
 	ops.Job
 	Timing string
-	Last   *ops.JobRun
 }
 
 func showJobs(ctx context.Context, a front.Asked) (front.Shown, error) {
@@ -34,20 +33,14 @@ func showJobs(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if is.Clock, err = ops.GetClock.Do(ctx, a.Ops, a.By, struct{}{}); err != nil {
 		return front.Shown{}, err
 	}
-	page, err := ops.ListJobs.Do(ctx, a.Ops, a.By, is.Filter.jobs(a.Text("after"), rowsShown))
+	asked := is.Filter.jobs(a.Text("after"), rowsShown)
+	asked.Last = true
+	page, err := ops.ListJobs.Do(ctx, a.Ops, a.By, asked)
 	if err != nil {
 		return front.Shown{}, err
 	}
 	for _, j := range page.Rows {
-		row := listedJob{Job: j, Timing: inWords(j.Crontabs, j.Zone)}
-		runs, err := ops.ListJobRuns.Do(ctx, a.Ops, a.By, ops.JobRunsAsked{Name: j.Name, Limit: 1})
-		if err != nil {
-			return front.Shown{}, err
-		}
-		if len(runs.Rows) > 0 {
-			row.Last = &runs.Rows[0]
-		}
-		is.Rows = append(is.Rows, row)
+		is.Rows = append(is.Rows, listedJob{Job: j, Timing: inWords(j.Crontabs, j.Zone)})
 	}
 	if page.Next != "" {
 		is.Next = a.With("after", page.Next)

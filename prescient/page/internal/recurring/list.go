@@ -4,16 +4,13 @@ import (
 	"context"
 	"strings"
 
-	"prescient/prescient"
-	"prescient/prescient/client"
 	"prescient/prescient/ops"
 	"prescient/prescient/page/internal/front"
-	"prescient/prescient/schedule"
 	"prescient/prescient/schedule/timeline"
 	"prescient/prescient/steps"
 )
 
-// rowsShown is how many rows a list has: for each its last outcome is looked up.
+// rowsShown is how many rows a list has.
 const rowsShown = 50
 
 // narrowed is what a list is narrowed by, for its form.
@@ -44,8 +41,7 @@ type listed struct {
 	ops.Schedule
 	Timing string
 	// Job is the name of the job that lies on it; empty for none.
-	Job  string
-	Last *client.Ended
+	Job string
 }
 
 func showSchedules(ctx context.Context, a front.Asked) (front.Shown, error) {
@@ -54,16 +50,14 @@ func showSchedules(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if is.Clock, err = ops.GetClock.Do(ctx, a.Ops, a.By, struct{}{}); err != nil {
 		return front.Shown{}, err
 	}
-	page, err := ops.ListSchedules.Do(ctx, a.Ops, a.By, is.Filter.schedules(a.Text("after"), rowsShown))
+	asked := is.Filter.schedules(a.Text("after"), rowsShown)
+	asked.Last = true
+	page, err := ops.ListSchedules.Do(ctx, a.Ops, a.By, asked)
 	if err != nil {
 		return front.Shown{}, err
 	}
 	for _, s := range page.Rows {
-		row := listed{Schedule: s, Timing: inWords(s.Crontabs, s.Zone), Job: jobOf(s)}
-		if row.Last, err = lastOf(ctx, a, s.ID); err != nil {
-			return front.Shown{}, err
-		}
-		is.Rows = append(is.Rows, row)
+		is.Rows = append(is.Rows, listed{Schedule: s, Timing: inWords(s.Crontabs, s.Zone), Job: jobOf(s)})
 	}
 	if page.Next != "" {
 		is.Next = a.With("after", page.Next)
@@ -103,24 +97,6 @@ func inWords(crontabs []string, zone string) string {
 		text += " (" + zone + ")"
 	}
 	return text
-}
-
-// lastLooked is how many ends of a schedule are looked at for the last run: each change of it ends its timer, too.
-const lastLooked = 10
-
-// lastOf is the last run of a schedule that ended; nil for none. It is asked without the payloads, which may be long.
-func lastOf(ctx context.Context, a front.Asked, id string) (*client.Ended, error) {
-	entity := prescient.Entity{Name: prescient.ScheduleEntity, Key: id}
-	page, err := ops.ListEnded.Do(ctx, a.Ops, bare(a.By), ops.EndsAsked{ListAsked: ops.ListAsked{Narrowed: ops.Narrowed{Entity: entity.String()}, Paging: ops.Paging{Limit: lastLooked}}})
-	if err != nil {
-		return nil, err
-	}
-	for i, e := range page.Rows {
-		if e.JobExec != schedule.TimerExec {
-			return &page.Rows[i], nil
-		}
-	}
-	return nil, nil
 }
 
 // bare is a caller who is shown no payloads.
