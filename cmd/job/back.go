@@ -16,7 +16,7 @@ func backCommand(prog *program.Program) *cobra.Command {
 		Use:   "back NAME VERSION",
 		Short: "Make a version of a job its definition again",
 		Long: `Makes a version of a job its definition again, as edit would: by a version of its own. Shared steps are not the job's, and
-stay as they are; runs that have begun keep their version. A job that was deleted is created again. "show" lists versions.`,
+stay as they are; runs that have begun keep their version. A job that was deleted is created again. "versions" lists them.`,
 		Example: fmt.Sprintf(`  %s job back nightly 3`, prog.Name),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {

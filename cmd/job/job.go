@@ -17,7 +17,7 @@ may be shared by several jobs. Workers run jobs, as long runs; a change takes ef
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	job.AddCommand(showCommand(prog), listCommand(prog), exportCommand(prog))
+	job.AddCommand(showCommand(prog), listCommand(prog), exportCommand(prog), versionsCommand(prog))
 	for _, changes := range []*cobra.Command{createCommand(prog), editCommand(prog), pauseCommand(prog), resumeCommand(prog), runCommand(prog), deleteCommand(prog),
 		importCommand(prog), backCommand(prog)} {
 		job.AddCommand(program.Reasoned(changes))

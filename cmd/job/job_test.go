@@ -72,6 +72,11 @@ func TestAJobFromItsCreationToItsEnd(t *testing.T) {
 		}
 		r.Execute("job", "delete", "--step", "export").Wants(r.T, cmd.ExitPending, `step "export" is a step of nightly`)
 		r.Says(r.OK("job", "delete", "nightly"), "deleted: nightly")
+		r.Says(r.OK("job", "versions", "nightly"), "version", "0 12 * * *", "export, report")
+		if n := strings.Count(r.OK("job", "versions", "nightly", "--json"), "\n"); n != 3 {
+			r.Errorf("%d versions", n)
+		}
+		r.Execute("job", "versions", "none").Wants(r.T, cmd.ExitNotFound, "none")
 		r.Says(r.OK("job", "delete", "--step", "export"), "deleted: export")
 		for _, args := range [][]string{{"show", "nightly"}, {"pause", "nightly"}, {"run", "nightly"}, {"delete", "nightly"}, {"export", "nightly"}, {"show", "--step", "export"}} {
 			r.Execute(append([]string{"job"}, args...)...).Wants(r.T, cmd.ExitNotFound, "no such job or step")

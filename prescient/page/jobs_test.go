@@ -107,5 +107,19 @@ func TestDeedsToAJob(t *testing.T) {
 		action, form = r.look(ops.Operator, "/jobs/pause", "all", "1", "search", "night").wants(t, 200, "1 job").filled(t)
 		r.fills(ops.Operator, action, form).wants(t, http.StatusSeeOther)
 		r.look(ops.Operator, "/jobs", "state", "paused").wants(t, 200, "paused", "nightly")
+
+		_, err := ops.DeleteJobs.Do(t.Context(), r.OpsAt(rig.At("10:10")), served.By(ops.Operator), ops.JobsChosen{Names: []string{"nightly"}})
+		r.Must(err)
+		r.serveAt(rig.At("10:11"))
+		r.look(ops.Viewer, "/audit", "kind", "job", "verb", "delete").wants(t, 200, `href="/p/job?name=nightly"`)
+		r.look(ops.Viewer, "/job", "name", "never").wants(t, 404, "never")
+		r.look(ops.Viewer, "/job", "name", "nightly").wants(t, 200, "was deleted", "what it was").lacks(t, "Go back to this one", "Run now", "(now)")
+		r.look(ops.Viewer, "/job/version", "name", "nightly", "version", "2").wants(t, 200, "which was deleted", "<ins><bdi>30 4 * * *</bdi></ins>").lacks(t, "<del>")
+		action, form = r.look(ops.Operator, "/jobs/back", "name", "nightly", "version", "2").wants(t, 200, "is created again as its version 2", "at 04:30 every day").lacks(t, "stays paused").filled(t)
+		back := r.fills(ops.Operator, action, form).wants(t, http.StatusSeeOther)
+		r.get(ops.Operator, back.Header.Get("Location")).wants(t, 200, ">fires<", "30 4 * * *")
+		if is = get(); is.Version != 4 || is.Steps[0].Retries != 3 || !is.Steps[1].Shared || !is.Enabled {
+			t.Errorf("%+v", is)
+		}
 	})
 }

@@ -253,9 +253,28 @@ func TestAScheduleGoesBackToAVersion(t *testing.T) {
 		r.fills(ops.Operator, action, form).wants(t, 409, "version 4 by now, not 3")
 		r.look(ops.Operator, "/schedules/back", "id", id, "version", "9").wants(t, 404, "version 9 of schedule")
 		r.look(ops.Operator, "/schedules/back", "id", id, "version", "1", "of", "2026-11-19T10:00:00Z").wants(t, 404, "version 1 of schedule")
-		// One that was deleted, and is there again, has those of both.
+		// One that was deleted still has its versions, and is created again as one of them was.
 		_, err = ops.DeleteSchedules.Do(t.Context(), r.OpsAt(rig.At("10:06")), served.By(ops.Operator), ops.SchedulesChosen{IDs: []string{id}})
 		r.Must(err)
+		r.serveAt(rig.At("10:06"))
+		r.look(ops.Viewer, "/audit", "kind", "schedule", "verb", "delete").wants(t, 200, `href="/p/schedule?id=digest&#43;%3Cb%3E"`)
+		r.look(ops.Viewer, "/schedule", "id", id).wants(t, 200, "digest &lt;b&gt;</bdi> was deleted", "<ins><bdi>30 2 * * mon</bdi></ins>").lacks(t, "Go back to this one", "Run now").harmless(t)
+		r.look(ops.Viewer, "/schedule", "id", "never").wants(t, 404, "never")
+		got = r.look(ops.Operator, "/schedule", "id", id).wants(t, 200, "was deleted", "it was better")
+		if n := strings.Count(got.Body, "Go back to this one"); n != 3 {
+			t.Errorf("%d versions to go back to in %s", n, got.Body)
+		}
+		last = got.Body[strings.LastIndex(got.Body, "/p/schedules/back?"):]
+		address, _, _ = strings.Cut(last, `"`)
+		action, form = r.get(ops.Operator, html.UnescapeString(address)).wants(t, 200, "is created again as its version 1 was", "at 13:00 every day", "<ins><bdi>0 13 * * *</bdi></ins>").lacks(t, "stays paused", "<del>").filled(t)
+		done = r.fills(ops.Operator, action, form).wants(t, http.StatusSeeOther)
+		r.get(ops.Operator, done.Header.Get("Location")).wants(t, 200, ">fires<", "Version 1,")
+		if is, err = ops.GetSchedule.Do(t.Context(), r.Ops, served.By(ops.Operator), ops.ScheduleAsked{ID: id}); err != nil || *is.Payload != long || !is.Enabled {
+			t.Errorf("%+v, %v", is, err)
+		}
+		_, err = ops.DeleteSchedules.Do(t.Context(), r.OpsAt(rig.At("10:06")), served.By(ops.Operator), ops.SchedulesChosen{IDs: []string{id}})
+		r.Must(err)
+		// One that is there again has those of all.
 		r.creates(rig.At("10:07"), second)
 		got = r.look(ops.Operator, "/schedule", "id", id).wants(t, 200, "of the one created", "&amp;of=2026-11-20T10%3A00%3A00Z")
 		if n := strings.Count(got.Body, "Go back to this one"); n != 3 {

@@ -2,6 +2,7 @@ package changes
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"prescient/prescient/audit"
@@ -23,7 +24,26 @@ type auditSeen struct {
 type entry struct {
 	ops.AuditEntry
 	Changes []change
-	More    int // changes that are not shown
+	More    int    // changes that are not shown
+	Page    *where // of what it is about, where there is one
+}
+
+// where is the address of a page.
+type where struct {
+	Path  string
+	Query []string
+}
+
+// pageOf is the page of what an entry is about; nil where there is none. That of a schedule or a job that was deleted has what it was.
+func pageOf(e ops.AuditEntry) *where {
+	name, ofJob := strings.CutPrefix(e.ID, "job/")
+	switch {
+	case e.Kind == audit.Job, e.Kind == audit.Schedule && ofJob:
+		return &where{"/job", []string{"name", name}}
+	case e.Kind == audit.Schedule:
+		return &where{"/schedule", []string{"id", e.ID}}
+	}
+	return nil
 }
 
 // rowsShown is how many entries a page has.
@@ -41,7 +61,7 @@ func showAudit(ctx context.Context, a front.Asked) (front.Shown, error) {
 		return front.Shown{}, err
 	}
 	for _, e := range page.Rows {
-		one := entry{AuditEntry: e}
+		one := entry{AuditEntry: e, Page: pageOf(e)}
 		one.Changes, one.More = between(e.Before, e.After)
 		is.Entries = append(is.Entries, one)
 	}

@@ -2,10 +2,12 @@ package recurring
 
 import (
 	"context"
+	"errors"
 
 	"prescient/prescient/ops"
 	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
+	"prescient/prescient/steps"
 )
 
 func (n narrowed) jobs(after string, limit int) ops.JobsAsked {
@@ -59,6 +61,7 @@ type jobSeen struct {
 	Runs     []run
 	NextRuns []string // the query of the next runs
 	Versions []ops.JobVersion
+	Gone     bool // it was deleted
 	// Began is a run that was asked for a moment ago.
 	Began    string
 	Operator bool
@@ -91,7 +94,9 @@ func showJob(ctx context.Context, a front.Asked) (front.Shown, error) {
 		return front.Shown{}, err
 	}
 	named := ops.JobNamed{Name: a.Text("name")}
-	if is.Is, err = ops.GetJob.Do(ctx, a.Ops, a.By, ops.JobAsked{JobNamed: named}); err != nil {
+	if is.Is, err = ops.GetJob.Do(ctx, a.Ops, a.By, ops.JobAsked{JobNamed: named}); errors.Is(err, steps.ErrNotFound) {
+		return showDeletedJob(ctx, a, named, err)
+	} else if err != nil {
 		return front.Shown{}, err
 	}
 	whole, err := ops.GetJob.Do(ctx, a.Ops, a.By, ops.JobAsked{JobNamed: named, Version: is.Is.Version})
@@ -123,6 +128,16 @@ func showJob(ctx context.Context, a front.Asked) (front.Shown, error) {
 	return front.Shown{Title: "Job " + named.Name, Data: is, Again: again}, err
 }
 
+// showDeletedJob shows what a job was that is not there; the error that says so where nothing is kept of it.
+func showDeletedJob(ctx context.Context, a front.Asked, named ops.JobNamed, gone error) (front.Shown, error) {
+	is := jobSeen{Is: ops.Job{Job: definition.Job{Name: named.Name}}, Gone: true, Operator: a.Operator()}
+	versions, err := ops.ListJobVersions.Do(ctx, a.Ops, a.By, ops.JobVersionsAsked{JobNamed: named, Limit: jobVersionsShown})
+	if is.Versions = versions.Rows; err == nil && len(versions.Rows) == 0 {
+		err = gone
+	}
+	return front.Shown{Title: "Job " + named.Name, Data: is}, err
+}
+
 // jobVersionSeen is what the templates of a version, and of going back to it, get.
 type jobVersionSeen struct {
 	Now      ops.Job
@@ -141,20 +156,24 @@ func showJobVersion(ctx context.Context, a front.Asked) (front.Shown, error) {
 		return front.Shown{}, err
 	}
 	seen := jobVersionSeen{Now: now, Is: is, Steps: numbered(is.Steps), Changes: changes(jobFields(now.Job), jobFields(is.Job)), Operator: a.Operator()}
+	made := now.CreatedAt
+	if now.Version == 0 {
+		seen.Changes, made = changes(nil, jobFields(is.Job)), a.Now
+	}
 	for _, s := range is.Steps {
 		seen.Shared = seen.Shared || s.Shared
 	}
-	seen.Ahead, err = aheadOf(ctx, a, is.Timing, "job/"+is.Name, now.CreatedAt)
+	seen.Ahead, err = aheadOf(ctx, a, is.Timing, "job/"+is.Name, made)
 	return front.Shown{Data: seen}, err
 }
 
-// jobGoingBack reads a job, and one of its versions as it can be defined again.
+// jobGoingBack reads a job, of which there is nothing where it was deleted, and one of its versions as it can be defined again.
 func jobGoingBack(ctx context.Context, o *ops.Ops, by ops.Caller, q *front.Query) (now, is ops.Job, err error) {
 	named, number := ops.JobNamed{Name: q.Text("name")}, max(q.Number("version"), 1)
 	if err := q.Err(); err != nil {
 		return now, is, err
 	}
-	if now, err = ops.GetJob.Do(ctx, o, by, ops.JobAsked{JobNamed: named}); err != nil {
+	if now, err = ops.GetJob.Do(ctx, o, by, ops.JobAsked{JobNamed: named}); err != nil && !errors.Is(err, steps.ErrNotFound) {
 		return now, is, err
 	}
 	is, err = ops.GetJob.Do(ctx, o, by, ops.JobAsked{JobNamed: named, Version: number})

@@ -2,9 +2,12 @@ package recurring
 
 import (
 	"context"
+	"errors"
 
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
+	"prescient/prescient/schedule"
 )
 
 // runsShown is how many runs of a schedule stand on a page.
@@ -21,6 +24,7 @@ type oneSeen struct {
 	Waiting  int // how many wait, of which some are shown
 	NextRuns []string
 	Versions []version
+	Gone     bool // it was deleted
 	Operator bool
 }
 
@@ -31,7 +35,9 @@ func showSchedule(ctx context.Context, a front.Asked) (front.Shown, error) {
 		return front.Shown{}, err
 	}
 	asked := ops.ScheduleAsked{ID: a.Text("id")}
-	if is.Is, err = ops.GetSchedule.Do(ctx, a.Ops, a.By, asked); err != nil {
+	if is.Is, err = ops.GetSchedule.Do(ctx, a.Ops, a.By, asked); errors.Is(err, schedule.ErrNotFound) {
+		return showDeleted(ctx, a, asked.ID, err)
+	} else if err != nil {
 		return front.Shown{}, err
 	}
 	is.Job, is.Fields = jobOf(is.Is), scheduleFields(is.Is.Schedule, is.Operator)
@@ -52,4 +58,14 @@ func showSchedule(ctx context.Context, a front.Asked) (front.Shown, error) {
 		}
 	}
 	return front.Shown{Title: "Schedule " + is.Is.ID, Data: is, Again: front.UntilSlot(is.Now, is.Resolution())}, nil
+}
+
+// showDeleted shows what a schedule was that is not there; the error that says so where nothing is kept of it.
+func showDeleted(ctx context.Context, a front.Asked, id string, gone error) (front.Shown, error) {
+	is := oneSeen{Is: ops.Schedule{Schedule: definition.Schedule{ID: id}}, Gone: true, Operator: a.Operator()}
+	var err error
+	if is.Versions, err = versionsOf(ctx, a, is.Is); errors.Is(err, schedule.ErrNotFound) {
+		err = gone
+	}
+	return front.Shown{Title: "Schedule " + id, Data: is}, err
 }

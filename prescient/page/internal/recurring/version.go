@@ -2,6 +2,7 @@ package recurring
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"prescient/prescient/ops"
 	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
+	"prescient/prescient/schedule"
 )
 
 // version is a definition that a schedule has or had, as a view shows it.
@@ -99,7 +101,8 @@ func askBack(ctx context.Context, a front.Asked) (front.Shown, error) {
 		return front.Shown{}, err
 	}
 	is, err := ops.GetSchedule.Do(ctx, a.Ops, a.By, asked.ScheduleAsked)
-	if err != nil {
+	deleted := errors.Is(err, schedule.ErrNotFound)
+	if err != nil && !deleted {
 		return front.Shown{}, err
 	}
 	to, err := ops.GetScheduleVersion.Do(ctx, a.Ops, a.By, asked)
@@ -107,7 +110,11 @@ func askBack(ctx context.Context, a front.Asked) (front.Shown, error) {
 		return front.Shown{}, err
 	}
 	seen := backSeen{Is: definition.ScheduleVersion{Schedule: is.Schedule, Version: is.Version}, To: to, Enabled: is.Enabled, Changes: changes(scheduleFields(is.Schedule, true), scheduleFields(to.Schedule, true))}
-	seen.Ahead, err = aheadOf(ctx, a, to.Timing, is.ID, is.CreatedAt)
+	made := is.CreatedAt
+	if deleted {
+		seen.Changes, made = changes(nil, scheduleFields(to.Schedule, true)), a.Now
+	}
+	seen.Ahead, err = aheadOf(ctx, a, to.Timing, to.ID, made)
 	return front.Shown{Title: fmt.Sprintf("Go back to version %d", to.Version), Data: seen}, err
 }
 
