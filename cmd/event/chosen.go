@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,18 +18,25 @@ import (
 
 // chosen are the events that resend and drop are for.
 type chosen struct {
-	topic string
-	all   bool
+	topic       string
+	all, dryRun bool
 }
 
 func (c *chosen) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.topic, "topic", "", "all of this topic")
 	cmd.Flags().BoolVar(&c.all, "all", false, "all that were set aside")
+	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "with --topic or --all: only count them")
+}
+
+// deed is what is done to events: to those with some numbers, or to some that a filter matches.
+type deed struct {
+	done string // as in dropped
+	to   func(o *event.Outbox, ctx context.Context, db prescient.DB, seqs ...uint64) (int, error)
+	all  func(o *event.Outbox, ctx context.Context, db prescient.DB, m event.Matching) (event.Matched, error)
 }
 
 // change does something with the events that were chosen.
-func change(cmd *cobra.Command, prog *program.Program, c chosen, args []string, done string,
-	do func(o *event.Outbox, ctx context.Context, db prescient.DB, seqs ...uint64) (int, error)) error {
+func change(cmd *cobra.Command, prog *program.Program, c chosen, args []string, do deed) error {
 	var seqs []uint64
 	for _, arg := range args {
 		seq, err := strconv.ParseUint(arg, 10, 64)
@@ -37,48 +45,47 @@ func change(cmd *cobra.Command, prog *program.Program, c chosen, args []string, 
 		}
 		seqs = append(seqs, seq)
 	}
-	if ways := len(args) > 0; (ways && (c.all || c.topic != "")) || (c.all && c.topic != "") || (!ways && !c.all && c.topic == "") {
+	if ways := len(args) > 0; (ways && (c.all || c.topic != "" || c.dryRun)) || (c.all && c.topic != "") || (!ways && !c.all && c.topic == "") {
 		return exit.Usage(errors.New("give numbers, or --topic, or --all"))
 	}
-	return prog.Connect(cmd, func(s *program.Session) (err error) {
-		n := 0
+	return prog.Connect(cmd, func(s *program.Session) error {
+		outbox, by := s.Schedules.Outbox(), event.Matching{Topic: c.topic, All: c.all}
+		if c.dryRun {
+			is, err := outbox.CountMatching(cmd.Context(), s.DB, by)
+			if err != nil {
+				return s.Explain(err)
+			}
+			return output.Answer(cmd.OutOrStdout(), prog.JSON, is, "would have %s %d", do.done, is.Count)
+		}
+		var refused []string
+		n, err := 0, error(nil)
 		if len(args) > 0 {
-			n, err = do(s.Schedules.Outbox(), cmd.Context(), s.DB, seqs...)
+			n, err = do.to(outbox, cmd.Context(), s.DB, seqs...)
 		} else {
-			n, err = changeAll(cmd.Context(), s, c.topic, do)
+			n, refused, err = changeAll(cmd.Context(), s, by, do)
 		}
 		if err != nil {
 			return s.Explain(err)
 		}
-		return output.Answer(cmd.OutOrStdout(), prog.JSON, map[string]int{done: n}, "%s %d", done, n)
+		err = output.Answer(cmd.OutOrStdout(), prog.JSON, map[string]int{do.done: n}, "%s %d", do.done, n)
+		if err == nil && len(refused) > 0 {
+			err = &exit.Error{Code: exit.CodePartly, Err: errors.New(strings.Join(refused, "; "))}
+		}
+		return err
 	})
 }
 
-// changeAll does something with all events of a topic that are set aside now, some at a time. What is set aside again meanwhile keeps its
+// changeAll does something with all that a filter matches now, some at a time, and says why some were left. What is set aside again meanwhile keeps its
 // turn for the next time.
-func changeAll(ctx context.Context, s *program.Session, topic string, do func(o *event.Outbox, ctx context.Context, db prescient.DB, seqs ...uint64) (int, error)) (n int, err error) {
-	outbox := s.Schedules.Outbox()
-	began, err := s.Now(ctx)
-	if err != nil {
-		return 0, err
-	}
-	filter := event.SetAsideFilter{Topic: topic, Limit: mostListed}
+func changeAll(ctx context.Context, s *program.Session, by event.Matching, do deed) (n int, refused []string, err error) {
 	for {
-		list, err := outbox.SetAside(ctx, s.DB, filter)
-		if err != nil || len(list) == 0 {
-			return n, err
-		}
-		var seqs []uint64
-		for _, e := range list {
-			filter.After = e.Seq
-			if !e.RefusedAt.After(began) {
-				seqs = append(seqs, e.Seq)
-			}
-		}
-		some, err := do(outbox, ctx, s.DB, seqs...)
-		n += some
+		did, err := do.all(s.Schedules.Outbox(), ctx, s.DB, by)
 		if err != nil {
-			return n, err
+			return n, refused, err
+		}
+		n, refused = n+did.Count, append(refused, did.Refused...)
+		if by.After, by.Until = did.Next, did.Until; by.After == 0 {
+			return n, refused, nil
 		}
 	}
 }

@@ -20,10 +20,10 @@ func dropCommand(prog *program.Program) *cobra.Command {
 		Long:    `Deletes events that were set aside: they are never published. It prints how many; one that is not there any more is no failure.`,
 		Example: fmt.Sprintf("  %[1]s event drop 4711\n  %[1]s event drop --topic orders.late --yes", prog.Name),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if (c.all || c.topic != "") && !yes {
+			if (c.all || c.topic != "") && !yes && !c.dryRun {
 				return exit.Usage(errors.New("drop deletes them for good; give --yes if that is wanted"))
 			}
-			return change(cmd, prog, c, args, "dropped", (*event.Outbox).Drop)
+			return change(cmd, prog, c, args, deed{"dropped", (*event.Outbox).Drop, (*event.Outbox).DropMatching})
 		},
 	}
 	c.flags(cmd)

@@ -18,7 +18,7 @@ func resendCommand(prog *program.Program) *cobra.Command {
 many; one that is not there any more is no failure.`,
 		Example: fmt.Sprintf("  %[1]s event resend 4711 4712\n  %[1]s event resend --topic orders.late", prog.Name),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return change(cmd, prog, c, args, "resent", (*event.Outbox).Resend)
+			return change(cmd, prog, c, args, deed{"resent", (*event.Outbox).Resend, (*event.Outbox).ResendMatching})
 		},
 	}
 	c.flags(cmd)

@@ -45,6 +45,8 @@ type SetAsideFilter struct {
 	Topic, ID string
 	// After is the Seq after which they come.
 	After uint64
+	// Until is the time up to which they were refused; zero for any.
+	Until time.Time
 	// Limit is how many, 100 by default, MaxSetAside at most.
 	Limit int
 	// Bare leaves out Bytes, for who may not see payloads.
@@ -57,8 +59,24 @@ func (o *Outbox) SetAside(ctx context.Context, db prescient.DB, filter SetAsideF
 	if limit < 1 || limit > MaxSetAside {
 		return nil, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, filter.Limit, MaxSetAside)
 	}
+	but, err := filter.condition()
+	if err != nil {
+		return nil, err
+	}
+	bytes := "COALESCE(LENGTH(payload), 0)"
+	if filter.Bare {
+		bytes = "0"
+	}
+	query := o.tables.Fill("event/list_set_aside", "{bytes}", bytes, "{but}", but)
+	return store.Rows(ctx, db, "listing events that were set aside", query, func(s *SetAside) []any {
+		return []any{&s.Seq, &s.ID, &s.Topic, &s.Key, &s.GeneratedAt, &s.InsertedAt, &s.RefusedAt, &s.Bytes, &s.Reason}
+	}, filter.After, limit)
+}
+
+// condition is what narrows the list, as SQL behind another condition. The error wraps prescient.ErrInvalid.
+func (filter SetAsideFilter) condition() (string, error) {
 	if !utf8.ValidString(filter.ID) || strings.ContainsFunc(filter.Topic, func(r rune) bool { return r > unicode.MaxASCII }) {
-		return nil, fmt.Errorf("%w: topic %.80q, id %.80q: ASCII and UTF-8 are allowed", prescient.ErrInvalid, filter.Topic, filter.ID) // what servers take for a mistake in the statement
+		return "", fmt.Errorf("%w: topic %.80q, id %.80q: ASCII and UTF-8 are allowed", prescient.ErrInvalid, filter.Topic, filter.ID) // what servers take for a mistake in the statement
 	}
 	var but []byte
 	if filter.Topic != "" {
@@ -67,14 +85,10 @@ func (o *Outbox) SetAside(ctx context.Context, db prescient.DB, filter SetAsideF
 	if filter.ID != "" {
 		but = append(literal.AppendText(append(but, "AND id = "...), filter.ID), ' ')
 	}
-	bytes := "COALESCE(LENGTH(payload), 0)"
-	if filter.Bare {
-		bytes = "0"
+	if !filter.Until.IsZero() {
+		but = append(literal.AppendMicro(append(but, "AND refused_at <= "...), filter.Until), ' ')
 	}
-	query := o.tables.Fill("event/list_set_aside", "{bytes}", bytes, "{but}", string(but))
-	return store.Rows(ctx, db, "listing events that were set aside", query, func(s *SetAside) []any {
-		return []any{&s.Seq, &s.ID, &s.Topic, &s.Key, &s.GeneratedAt, &s.InsertedAt, &s.RefusedAt, &s.Bytes, &s.Reason}
-	}, filter.After, limit)
+	return string(but), nil
 }
 
 // Resend puts events that were set aside into the outbox again, behind what is there, and says how many. Those that are gone

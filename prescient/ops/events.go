@@ -109,33 +109,41 @@ type EventsChosen struct {
 	Numbers []string `json:"numbers" minItems:"1" maxItems:"1000" doc:"Numbers of events that were set aside. One that is not there any more is no error."`
 }
 
-func (c EventsChosen) seqs() (seqs []uint64, err error) {
-	for _, text := range c.Numbers {
+// do does something to them, all or none.
+func (c EventsChosen) do(ctx context.Context, d doing, do func(ctx context.Context, db prescient.DB, seqs ...uint64) (int, error)) (Counted, error) {
+	seqs := make([]uint64, len(c.Numbers))
+	for i, text := range c.Numbers {
 		seq, err := number(text)
 		if err != nil {
-			return nil, err
+			return Counted{}, err
 		}
-		seqs = append(seqs, seq)
+		seqs[i] = seq
 	}
-	return seqs, nil
+	n, err := do(ctx, d.tx, seqs...)
+	return Counted{n}, err
 }
 
 // ResendEvents has events published again.
 var ResendEvents = deed("events.resend", Operator, "Put events that were set aside into the outbox again: all of them, or none.", func(ctx context.Context, d doing, in EventsChosen) (Counted, error) {
-	seqs, err := in.seqs()
-	if err != nil {
-		return Counted{}, err
-	}
-	n, err := d.outbox.Resend(ctx, d.tx, seqs...)
-	return Counted{n}, err
+	return in.do(ctx, d, d.outbox.Resend)
 })
 
 // DropEvents deletes events, which are never published.
 var DropEvents = deed("events.drop", Operator, "Delete events that were set aside: they are never published.", func(ctx context.Context, d doing, in EventsChosen) (Counted, error) {
-	seqs, err := in.seqs()
-	if err != nil {
-		return Counted{}, err
-	}
-	n, err := d.outbox.Drop(ctx, d.tx, seqs...)
-	return Counted{n}, err
+	return in.do(ctx, d, d.outbox.Drop)
 })
+
+// CountEvents counts what a filter matches.
+var CountEvents = query("events.matching", Viewer, "Count events that were set aside and that a filter matches, of the first 100,000.", func(ctx context.Context, q asked, in event.Matching) (event.MatchCount, error) {
+	return q.outbox.CountMatching(ctx, q.db, in)
+})
+
+// ResendMatching and DropMatching do that to all that a filter matches, each in its transaction to a thousand.
+var (
+	ResendMatching = lasting(time.Minute, deed("events.resend_all", Operator, "Put all events into the outbox again that were set aside and that a filter matches, up to 1,000 at once.", func(ctx context.Context, d doing, in event.Matching) (event.Matched, error) {
+		return d.outbox.ResendMatching(ctx, d.tx, in)
+	}))
+	DropMatching = lasting(time.Minute, deed("events.drop_all", Operator, "Delete all events that were set aside and that a filter matches, up to 1,000 at once.", func(ctx context.Context, d doing, in event.Matching) (event.Matched, error) {
+		return d.outbox.DropMatching(ctx, d.tx, in)
+	}))
+)

@@ -106,3 +106,47 @@ func TestRefusedEventsAreSentAgainOrDropped(t *testing.T) {
 		}
 	})
 }
+
+func TestAllRefusedEventsThatMatchAreSentAgainOrDropped(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.refused()
+		left := func(of string) int { return r.Count("SELECT COUNT(*) FROM p_event_set_aside WHERE " + of) }
+		for _, deed := range []string{"/events/resend_all", "/events/drop_all"} {
+			r.look(ops.Viewer, deed, "topic", "orders.late").wants(t, 403, "needs the role operator")
+			r.sends(ops.Viewer, "/p"+deed+"?topic=orders.late", nil).wants(t, 403)
+			r.look(ops.Operator, deed, "topic", "none").wants(t, 422, "no event that was set aside matches")
+			r.look(ops.Operator, deed, "topic", "größer").wants(t, 422)
+			r.sends(ops.Operator, "/p"+deed+"?topic=orders.late", map[string]string{"until": "<b>soon"}).wants(t, 422).harmless(t)
+		}
+		r.Exec(`INSERT INTO p_event_set_aside (seq, shard, id, topic, event_key, generated_at, inserted_at, refused_at, reason)
+			SELECT 1000 + a.n * 11 + b.n, 3, 'many', 'many', 'k', '2026-11-20', '2026-11-20', '2026-11-21', 'too large' FROM
+			(SELECT 0 n UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9 UNION SELECT 10) a,
+			(SELECT 0 n UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9 UNION SELECT 10) b`)
+		all := left("1 = 1")
+		r.look(ops.Operator, "/events", "topic", "many").wants(t, 200, `href="/p/events/resend_all?topic=many"`, "Drop all that match")
+		r.look(ops.Viewer, "/events", "topic", "many").lacks(t, "that match")
+		action, form := r.look(ops.Operator, "/events/resend_all", "topic", "many").wants(t, 200, "121 events of topic <bdi>many</bdi> that brokers refused until", "The first 20 of them", "too large").harmless(t).form(t)
+		form["_reason"] = "the broker takes more by now"
+		if left("1 = 1") != all {
+			t.Error("a preview did something")
+		}
+		// What is refused after the preview is not met.
+		r.Exec(`INSERT INTO p_event_set_aside (seq, shard, id, topic, event_key, generated_at, inserted_at, refused_at, reason) VALUES (5000, 3, 'later', 'many', 'k', '2026-11-20', '2026-11-20', '2099-01-01', 'r')`)
+		for range 2 { // sent twice, it is done once
+			done := r.sends(ops.Operator, action, form).wants(t, 303)
+			r.get(ops.Operator, done.Header.Get("Location")).wants(t, 200, "121 events were put into the outbox again.", "later")
+		}
+		if n := r.Count("SELECT COUNT(*) FROM p_event_outbox WHERE topic = 'many'"); n != 121 || left("topic = 'many'") != 1 {
+			t.Errorf("%d are sent again", n)
+		}
+		if n := r.Count("SELECT COUNT(*) FROM p_audit_log WHERE kind = 'event' AND verb = 'resend' AND reason = 'the broker takes more by now' AND person = 'operator'"); n != 121 {
+			t.Errorf("%d entries of the audit", n)
+		}
+		action, form = r.look(ops.Operator, "/events/drop_all").wants(t, 200, fmt.Sprintf("%d events of all topics that brokers refused", len(hostile)), "never published").harmless(t).lacks(t, "secret").form(t)
+		done := r.sends(ops.Operator, action, form).wants(t, 303)
+		r.get(ops.Operator, done.Header.Get("Location")).wants(t, 200, fmt.Sprintf("%d events were dropped.", len(hostile)))
+		if left("1 = 1") != 1 {
+			t.Errorf("%d are left", left("1 = 1"))
+		}
+	})
+}
