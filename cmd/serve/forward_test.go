@@ -77,6 +77,9 @@ func TestForwardPublishesUntilTheOutboxIsEmpty(t *testing.T) {
 			r.Errorf("got %v, %v", got.ids, got.body)
 		}
 		says([]string{"event", "set-aside"}, "bad-3", "orders.late", "422")
+		says([]string{"event", "resend", "--topic", "orders.late", "--dry-run"}, "would have resent 1")
+		says([]string{"event", "drop", "--all", "--dry-run"}, "would have dropped 1")
+		r.Execute("event", "drop", "1", "--dry-run").Wants(r.T, cmd.ExitUsage, "give numbers, or --topic, or --all")
 		says([]string{"event", "resend", "--topic", "orders.late"}, "resent 1")
 		says([]string{"event", "status"}, "orders.late", "1")
 		says([]string{"pause", "--events", "--reason", "a clone"}, "(events)")

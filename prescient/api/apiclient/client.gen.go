@@ -795,6 +795,50 @@ type Ended struct {
 	Worker      string          `json:"worker"`
 }
 
+// EventMatchCount defines model for EventMatchCount.
+type EventMatchCount struct {
+	Count int64 `json:"count"`
+
+	// Until The time up to which they were refused.
+	Until time.Time `json:"until"`
+
+	// Whole All were looked at, and not the first 100,000 alone.
+	Whole bool `json:"whole"`
+}
+
+// EventMatched defines model for EventMatched.
+type EventMatched struct {
+	// Count How many were sent again, or dropped.
+	Count int64 `json:"count"`
+
+	// Next There may be more than one deed takes: give this as after, for the rest.
+	Next Uint64 `json:"next,omitempty,omitzero"`
+
+	// Refused Why the tables do not take some again, which only drop ends: the first 10.
+	Refused []string `json:"refused"`
+
+	// Until The time up to which they were refused. One that is refused again is none of them.
+	Until time.Time `json:"until"`
+}
+
+// EventMatching defines model for EventMatching.
+type EventMatching struct {
+	// After Only those behind this number; for the rest: next of the answer before.
+	After Uint64 `json:"after,omitempty,omitzero"`
+
+	// All Whatever their topic and id are, where neither is given.
+	All bool `json:"all,omitempty,omitzero"`
+
+	// ID Only with this id.
+	ID string `json:"id,omitempty,omitzero"`
+
+	// Topic Only of this topic.
+	Topic string `json:"topic,omitempty,omitzero"`
+
+	// Until Only those that were refused at this time or before; now by default. For the rest: until of the answer before.
+	Until time.Time `json:"until,omitempty,omitzero"`
+}
+
 // EventSetAside defines model for EventSetAside.
 type EventSetAside struct {
 	// Bytes How long its payload is; for operators.
@@ -2654,6 +2698,20 @@ type DoctorExamineParams struct {
 	Ignore []string
 }
 
+// EventsMatchingParams are what EventsMatching is asked.
+type EventsMatchingParams struct {
+	// Topic Only of this topic.
+	Topic string
+	// ID Only with this id.
+	ID string
+	// All Whatever their topic and id are, where neither is given.
+	All bool
+	// Until Only those that were refused at this time or before; now by default. For the rest: until of the answer before.
+	Until time.Time
+	// After Only those behind this number; for the rest: next of the answer before.
+	After Uint64
+}
+
 // EventsSetAsideParams are what EventsSetAside is asked.
 type EventsSetAsideParams struct {
 	// Topic Only of this topic.
@@ -3167,11 +3225,38 @@ func (c *Client) EventsDrop(ctx context.Context, body EventsChosen, with ...With
 	return call[Counted](ctx, c, http.MethodPost, "/api/v1/events/drop", nil, body, with)
 }
 
+// EventsDropAll Delete all events that were set aside and that a filter matches, up to 1,000 at once.
+//
+// Role: operator.
+func (c *Client) EventsDropAll(ctx context.Context, body EventMatching, with ...With) (*EventMatched, error) {
+	return call[EventMatched](ctx, c, http.MethodPost, "/api/v1/events/drop_all", nil, body, with)
+}
+
+// EventsMatching Count events that were set aside and that a filter matches, of the first 100,000.
+//
+// Role: viewer.
+func (c *Client) EventsMatching(ctx context.Context, params EventsMatchingParams) (*EventMatchCount, error) {
+	q := make(query)
+	q.add("topic", params.Topic, false)
+	q.add("id", params.ID, false)
+	q.add("all", params.All, false)
+	q.add("until", params.Until, false)
+	q.add("after", params.After, false)
+	return call[EventMatchCount](ctx, c, http.MethodGet, "/api/v1/events/matching", q, nil, nil)
+}
+
 // EventsResend Put events that were set aside into the outbox again: all of them, or none.
 //
 // Role: operator.
 func (c *Client) EventsResend(ctx context.Context, body EventsChosen, with ...With) (*Counted, error) {
 	return call[Counted](ctx, c, http.MethodPost, "/api/v1/events/resend", nil, body, with)
+}
+
+// EventsResendAll Put all events into the outbox again that were set aside and that a filter matches, up to 1,000 at once.
+//
+// Role: operator.
+func (c *Client) EventsResendAll(ctx context.Context, body EventMatching, with ...With) (*EventMatched, error) {
+	return call[EventMatched](ctx, c, http.MethodPost, "/api/v1/events/resend_all", nil, body, with)
 }
 
 // EventsSetAside List events that brokers refused for good, the first of them first.
