@@ -70,7 +70,9 @@ func parted(found []doctor.Finding, role ops.Role, all bool) (parts []part, fine
 		for _, severity := range one.of {
 			for _, f := range found {
 				if f.Severity == severity {
-					one.Findings = append(one.Findings, finding{f, mend.Ways(f, role, "/health")})
+					ways := mend.Ways(f, role, "/health")
+					f.Do = mend.Do(f, role)
+					one.Findings = append(one.Findings, finding{f, ways})
 				}
 			}
 		}

@@ -67,7 +67,7 @@ var ways = map[string][]way{
 	"schedules.crontabs":  onSchedules,
 	"schedules.zones":     {schedule, view("/schedules", "The schedules")},
 	"events":              {view("/events", "The events")},
-	"events.refused":      {{path: "/events", text: "Send them again, or drop them", role: ops.Operator}},
+	"events.refused":      {{path: "/events", text: "Send them again, or drop them", role: ops.Operator}, deedOf("/events/resend_all", "", "Send all again")},
 	"audit":               {view("/audit", "The audit")},
 	"blocking":            {chains},
 	"blocking.rows":       {check, chains},

@@ -23,7 +23,7 @@ func TestWhoMaySeesWhatThePageCanDo(t *testing.T) {
 		{"put_off", doctor.SeverityBad, ops.Operator, []string{"a"}, "/exec job_exec a: More of a; /pending job_exec a: Checks of a; /bulk/new job_exec a deed cancel: Cancel checks of a!; "},
 		{"forecast", doctor.SeverityWarn, ops.Viewer, []string{"13:30", "13:45"}, "/slot slot 13:30: Slot 13:30; /slot slot 13:45: Slot 13:45; /slots: The slots to come; "},
 		{"schedules.timers", doctor.SeverityBad, ops.Operator, []string{"a", "job/b"}, "/schedule id a: More of a; /job name b: More of job/b; /schedules: The schedules; /schedules/edit id a: Edit a!; /jobs/edit name b: Edit job/b!; "},
-		{"events.refused", doctor.SeverityWarn, ops.Operator, nil, "/events: Send them again, or drop them; "},
+		{"events.refused", doctor.SeverityWarn, ops.Operator, nil, "/events: Send them again, or drop them; /events/resend_all: Send all again!; "},
 		{"events.refused", doctor.SeverityWarn, ops.Viewer, nil, "/events: The events; "},
 		{"agents.slots", doctor.SeverityBad, ops.Viewer, nil, "/agents: The agents; "},
 		{"overdue", doctor.SeverityBad, ops.Viewer, nil, "/pending: What is due, the oldest first; /agents: Who works; "}, // where one is leads nowhere

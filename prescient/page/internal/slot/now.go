@@ -69,7 +69,9 @@ func showNow(ctx context.Context, a front.Asked) (front.Shown, error) {
 	for _, one := range status.Sections {
 		of := section{Is: one, Title: titles[one]}
 		for _, f := range (status.Report{Findings: report.Findings}).Of(one) {
-			of.Findings = append(of.Findings, finding{f, mend.Ways(f.Finding, a.By.Role, "/")})
+			ways := mend.Ways(f.Finding, a.By.Role, "/")
+			f.Do = mend.Do(f.Finding, a.By.Role)
+			of.Findings = append(of.Findings, finding{f, ways})
 		}
 		is.Sections = append(is.Sections, of)
 	}
