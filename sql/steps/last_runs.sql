@@ -1,5 +1,5 @@
 -- The run of each of some jobs that was due latest, as steps/runs has it.
--- Index: PRIMARY of job_definition; job_scheduled_at of job_run_log, the last entry of each, then PRIMARY; the others as in steps/runs.
+-- Index: PRIMARY of job_definition; job_scheduled_at of job_run_log, the last entry of each, and PRIMARY; the others as in steps/runs.
 -- Locks: none.
 -- {names}: the jobs
 -- +file steps/parts/run.sql
