@@ -133,6 +133,7 @@ var layers = []layer{
 	{"prescient/prescienttest", append([]string{"slots", "sql", "sql/migrate", "prescient/localserver"}, rooms...)},
 	{"prescient/internal/rig", append([]string{"sql/migrate", "prescient/localserver/servertest"}, vocabulary...)},
 	{"prescient/internal/rig/app", append([]string{"prescient/client", "prescient/connect", "prescient/internal/rig", "prescient/localserver/servertest"}, vocabulary...)},
+	{"prescient/internal/rig/openid", nil},
 	{"prescient/internal/rig/served", []string{"prescient", "prescient/internal/rig", "prescient/internal/rig/app", "prescient/localserver/servertest", "prescient/ops"}},
 	{"prescient/internal/rig/pages", []string{"sql", "sql/migrate", "prescient/internal/rig", "prescient/localserver/servertest"}},
 	{"prescient/internal/rig/whole", append([]string{"prescient/worker", "prescient/worker/books", "prescient/internal/rig", "prescient/internal/rig/app", "prescient/localserver/servertest"}, vocabulary...)},

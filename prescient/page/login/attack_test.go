@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"prescient/prescient/internal/rig/openid"
 	"prescient/prescient/internal/rig/served"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/ops"
@@ -159,7 +160,7 @@ func TestRequestsThatAreNotWhatTheySeemAreAnsweredSo(t *testing.T) {
 }
 
 func TestAnAnswerOfTheProviderForAnotherOrWithoutEndIsRefused(t *testing.T) {
-	eachProvider(t, func(t *testing.T, r *testRig, p *provider) {
+	eachProvider(t, func(t *testing.T, r *testRig, p *openid.Provider) {
 		for name, c := range map[string]struct {
 			spoil func(claims map[string]any)
 			code  int
@@ -172,9 +173,9 @@ func TestAnAnswerOfTheProviderForAnotherOrWithoutEndIsRefused(t *testing.T) {
 			"verified, as text":     {func(c map[string]any) { c["email_verified"] = "true" }, 303},
 			"without an end":        {func(c map[string]any) { c["x"] = strings.Repeat("x", 2<<20) }, 502},
 		} {
-			p.mu.Lock()
-			p.spoil = c.spoil
-			p.mu.Unlock()
+			p.Mu.Lock()
+			p.Spoil = c.spoil
+			p.Mu.Unlock()
 			if got := r.browser().way(nil); got.Code != c.code {
 				t.Errorf("%s: %d %s", name, got.Code, got.Body)
 			}

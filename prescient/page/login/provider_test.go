@@ -3,121 +3,31 @@ package login_test
 import (
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/go-jose/go-jose/v4"
-	"github.com/go-jose/go-jose/v4/jwt"
-
 	"prescient/prescient"
+	"prescient/prescient/internal/rig/openid"
 	"prescient/prescient/internal/rig/served"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/ops"
 	"prescient/prescient/page/login"
 )
 
-// provider is one of OpenID Connect, in which everybody who comes is the same person.
-type provider struct {
-	*httptest.Server
-	key *rsa.PrivateKey
-
-	mu     sync.Mutex
-	claims map[string]any // of the person
-	spoil  func(claims map[string]any)
-	signed *rsa.PrivateKey       // by another key, where there is one
-	codes  map[string]url.Values // what was asked for, by the code that was given
-	asked  int
+func optionsOf(p *openid.Provider) login.OIDC {
+	return login.OIDC{Issuer: p.URL, ClientID: openid.ClientID, Secret: openid.Secret, Roles: map[string]ops.Role{"sre": ops.Operator, "staff": ops.Viewer}}
 }
 
-func newProvider(t *testing.T) *provider {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &provider{key: key, claims: map[string]any{"email": "olga@example.org", "email_verified": true, "groups": []string{"staff", "sre"}}, codes: make(map[string]url.Values)}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		p.mu.Lock()
-		p.asked++
-		p.mu.Unlock()
-		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
-			"id_token_signing_alg_values_supported": []string{"RS256"}})
-	})
-	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: "one", Algorithm: "RS256", Use: "sig"}}})
-	})
-	mux.HandleFunc("GET /authorize", func(w http.ResponseWriter, r *http.Request) {
-		asked := r.URL.Query()
-		if asked.Get("client_id") != "prescient" || asked.Get("code_challenge_method") != "S256" || asked.Get("nonce") == "" || asked.Get("response_type") != "code" || !strings.Contains(asked.Get("scope"), "openid") {
-			http.Error(w, "what is that: "+r.URL.RawQuery, http.StatusBadRequest)
-			return
-		}
-		p.mu.Lock()
-		code := fmt.Sprint("code", len(p.codes))
-		p.codes[code] = asked
-		p.mu.Unlock()
-		http.Redirect(w, r, asked.Get("redirect_uri")+"?"+url.Values{"code": {code}, "state": {asked.Get("state")}, "iss": {p.URL}}.Encode(), http.StatusFound)
-	})
-	mux.HandleFunc("POST /token", p.token)
-	p.Server = httptest.NewServer(mux)
-	t.Cleanup(p.Close)
-	return p
-}
-
-func (p *provider) token(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	asked, is := p.codes[r.PostFormValue("code")]
-	delete(p.codes, r.PostFormValue("code"))
-	challenge := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
-	id, secret, _ := r.BasicAuth()
-	if !is || asked.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(challenge[:]) || id != "prescient" || secret != "topsecret" || r.PostFormValue("redirect_uri") != asked.Get("redirect_uri") {
-		w.WriteHeader(http.StatusBadRequest)
-		_, _ = w.Write([]byte(`{"error":"invalid_grant"}`))
-		return
-	}
-	claims := map[string]any{"iss": p.URL, "aud": "prescient", "sub": "4711", "exp": time.Now().Add(time.Minute).Unix(), "iat": time.Now().Unix(), "nonce": asked.Get("nonce")}
-	maps.Copy(claims, p.claims)
-	if p.spoil != nil {
-		p.spoil(claims)
-	}
-	key := p.key
-	if p.signed != nil {
-		key = p.signed
-	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key, KeyID: "one"}}, nil)
-	if err == nil {
-		var text string
-		if text, err = jwt.Signed(signer).Claims(claims).Serialize(); err == nil {
-			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(map[string]any{"access_token": "x", "token_type": "Bearer", "id_token": text})
-		}
-	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-	}
-}
-
-func (p *provider) options() login.OIDC {
-	return login.OIDC{Issuer: p.URL, ClientID: "prescient", Secret: "topsecret", Roles: map[string]ops.Role{"sre": ops.Operator, "staff": ops.Viewer}}
-}
-
-func eachProvider(t *testing.T, test func(t *testing.T, r *testRig, p *provider)) {
+func eachProvider(t *testing.T, test func(t *testing.T, r *testRig, p *openid.Provider)) {
 	t.Parallel()
 	servertest.Each(t, func(t *testing.T, d servertest.Database) {
-		p := newProvider(t)
-		test(t, newRig(t, served.New(t, d, 15*time.Minute), login.Options{OIDC: p.options()}), p)
+		p := openid.NewProvider(t)
+		test(t, newRig(t, served.New(t, d, 15*time.Minute), login.Options{OIDC: optionsOf(p)}), p)
 	})
 }
 
@@ -137,7 +47,7 @@ func (b *browser) way(change func(callback *url.URL)) answer {
 }
 
 func TestSomebodyWhomTheProviderNamesSignsIn(t *testing.T) {
-	eachProvider(t, func(t *testing.T, r *testRig, p *provider) {
+	eachProvider(t, func(t *testing.T, r *testRig, p *openid.Provider) {
 		b := r.browser()
 		r.wants(b.ask("/login"), 200, "single sign-on", "/ops/login/provider")
 		got := b.way(nil)
@@ -163,14 +73,14 @@ func TestSomebodyWhomTheProviderNamesSignsIn(t *testing.T) {
 		b.is("")
 		r.wants(b.way(nil), 403, "with a password")
 		b.is("")
-		if p.asked != 1 {
-			t.Errorf("the provider was asked %d times what it is", p.asked)
+		if p.Asked != 1 {
+			t.Errorf("the provider was asked %d times what it is", p.Asked)
 		}
 	})
 }
 
 func TestWhatTheProviderDidNotSayForThisBrowserIsRefused(t *testing.T) {
-	eachProvider(t, func(t *testing.T, r *testRig, p *provider) {
+	eachProvider(t, func(t *testing.T, r *testRig, p *openid.Provider) {
 		set := func(name, value string) func(*url.URL) {
 			return func(u *url.URL) {
 				q := u.Query()
@@ -201,9 +111,9 @@ func TestWhatTheProviderDidNotSayForThisBrowserIsRefused(t *testing.T) {
 			"a hidden name":    {spoil: func(c map[string]any) { c["email"] = "ol\u200bga@example.org" }, code: 403},
 			"not verified":     {spoil: func(c map[string]any) { c["email_verified"] = false }, code: 403},
 		} {
-			p.mu.Lock()
-			p.spoil, p.signed = c.spoil, c.signed
-			p.mu.Unlock()
+			p.Mu.Lock()
+			p.Spoil, p.Signed = c.spoil, c.signed
+			p.Mu.Unlock()
 			b := r.browser()
 			got := b.way(c.change)
 			if got.Code != c.code || strings.Contains(got.Body, "<script>") && !strings.Contains(got.Body, "<script src") || strings.Contains(got.Body, "evil.example") {
@@ -212,9 +122,9 @@ func TestWhatTheProviderDidNotSayForThisBrowserIsRefused(t *testing.T) {
 			b.is("")
 			r.pass(time.Minute) // for the address
 		}
-		p.mu.Lock()
-		p.spoil, p.signed = nil, nil
-		p.mu.Unlock()
+		p.Mu.Lock()
+		p.Spoil, p.Signed = nil, nil
+		p.Mu.Unlock()
 		// An answer is for the browser that asked, and good once.
 		var callback string
 		victim, eve := r.browser(), r.browser()
@@ -232,7 +142,7 @@ func TestWhatTheProviderDidNotSayForThisBrowserIsRefused(t *testing.T) {
 }
 
 func TestWhileTheProviderIsAwayUsersSignInAllTheSame(t *testing.T) {
-	eachProvider(t, func(t *testing.T, r *testRig, p *provider) {
+	eachProvider(t, func(t *testing.T, r *testRig, p *openid.Provider) {
 		r.add("ada", ops.Viewer)
 		p.Close()
 		b := r.browser()

@@ -54,6 +54,12 @@ func onOneServer(t *testing.T, now time.Time) *site {
 
 func serve(t *testing.T, d servertest.Database, now time.Time) *site {
 	t.Helper()
+	return serveBy(t, d, now, login.OIDC{})
+}
+
+// serveBy is serve where people sign in by a provider, too.
+func serveBy(t *testing.T, d servertest.Database, now time.Time, provider login.OIDC) *site {
+	t.Helper()
 	s := &site{Rig: served.New(t, d, 15*time.Minute), now: now, refreshs: make(map[string]int)}
 	for role, name := range people {
 		s.Exec("INSERT INTO p_web_user (name, role, password, created_at, changed_at) VALUES (?, ?, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))", name, string(role), cheap)
@@ -69,7 +75,7 @@ func serve(t *testing.T, d servertest.Database, now time.Time) *site {
 	}))
 	t.Cleanup(server.Close)
 	s.base = server.URL + "/ops"
-	l, err := login.New(t.Context(), s.As("serve-door", time.Time{}), login.Options{Prefix: "p_", Dialect: s.Setting, BaseURL: s.base, Place: "shop, staging", Colour: "teal"})
+	l, err := login.New(t.Context(), s.As("serve-door", time.Time{}), login.Options{Prefix: "p_", Dialect: s.Setting, BaseURL: s.base, Place: "shop, staging", Colour: "teal", OIDC: provider})
 	s.Must(err)
 	began := time.Now()
 	pages, err := page.New(s.OpsAt(now), page.Options{BaseURL: s.base, Place: "shop, staging", Colour: "teal", Login: login.Path, Account: "/password", Logout: "/logout",

@@ -1,0 +1,2 @@
+// Package openid has a provider of OpenID Connect for tests.
+package openid
