@@ -72,14 +72,14 @@ func (d debugLog) Write(line []byte) (int, error) {
 }
 
 // logged has each request logged at debug: without its query, in which names stand, and without its headers, in which the token does.
-func logged(log zerolog.Logger, next http.Handler) http.Handler {
+func logged(log zerolog.Logger, address func(*http.Request) string, next http.Handler) http.Handler {
 	if log.GetLevel() > zerolog.DebugLevel {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, seen := time.Now(), &seenStatus{w, http.StatusOK}
 		next.ServeHTTP(seen, r)
-		log.Debug().Str("method", r.Method).Str("path", r.URL.Path).Int("status", seen.status).Str("from", r.RemoteAddr).Dur("took_ms", time.Since(began)).Msg("request")
+		log.Debug().Str("method", r.Method).Str("path", r.URL.Path).Int("status", seen.status).Str("from", address(r)).Dur("took_ms", time.Since(began)).Msg("request")
 	})
 }
 
