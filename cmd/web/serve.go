@@ -120,7 +120,7 @@ func serve(ctx context.Context, s *program.Session) error {
 	all.Go(func() { d.Serve(beside) })
 	all.Go(func() { program.WorkBulk(beside, o, worker.NewName(), s.Log) })
 	defer func() { stop(); all.Wait() }()
-	return listen(ctx, s, listener, cert, logged(s.Log, d.Address, handler))
+	return listen(ctx, s, listener, cert, logged(s.Log, d.Address, handler), usual())
 }
 
 // pageOf is what the page is made with.
