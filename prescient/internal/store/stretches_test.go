@@ -1,4 +1,4 @@
-package listing
+package store
 
 import (
 	"slices"
@@ -9,23 +9,22 @@ import (
 func TestStretchesGrowWhileTheyFit(t *testing.T) {
 	start := time.Date(2026, time.November, 26, 12, 0, 0, 0, time.UTC)
 	for name, test := range map[string]struct {
-		s    stretches
+		s    Stretches
 		each time.Duration // a thousand rows take
 		want []int
 	}{
-		"until there were enough":            {stretches{most: 80_000}, time.Millisecond, []int{1000, 4000, 16000, 59000}},
-		"as long as the longest":             {stretches{most: 300_000}, 0, []int{1000, 4000, 16000, 64000, 64000, 64000, 64000, 23000}},
-		"until the time is over":             {stretches{most: 300_000, within: 100 * time.Millisecond}, time.Millisecond, []int{1000, 4000, 16000, 64000, 15000}},
-		"where one takes all the time":       {stretches{most: 300_000, within: 100 * time.Millisecond}, time.Second, []int{1000}},
-		"where the next would take too long": {stretches{most: 300_000, within: 100 * time.Millisecond}, 40 * time.Millisecond, []int{1000, 1500}},
+		"until there were enough":            {Stretches{most: 80_000}, time.Millisecond, []int{1000, 4000, 16000, 59000}},
+		"as long as the longest":             {Stretches{most: 300_000}, 0, []int{1000, 4000, 16000, 64000, 64000, 64000, 64000, 23000}},
+		"until the time is over":             {Stretches{most: 300_000, within: 100 * time.Millisecond}, time.Millisecond, []int{1000, 4000, 16000, 64000, 15000}},
+		"where one takes all the time":       {Stretches{most: 300_000, within: 100 * time.Millisecond}, time.Second, []int{1000}},
+		"where the next would take too long": {Stretches{most: 300_000, within: 100 * time.Millisecond}, 40 * time.Millisecond, []int{1000, 1500}},
 	} {
-		s, now, got := test.s, start, []int(nil)
-		s.next, s.began = firstStretch, start
+		s, now, got := NewStretches(FirstStretch, test.s.most, test.s.within, start), start, []int(nil)
 		for len(got) < 20 {
-			n := s.take(now)
+			n := s.Take(now)
 			got = append(got, n)
 			now = now.Add(time.Duration(n) * test.each / 1000)
-			if s.over(now) {
+			if s.Over(now) {
 				break
 			}
 		}
