@@ -71,3 +71,16 @@ func TestWhatVitessSaysIsToldApartByItsText(t *testing.T) {
 		}
 	}
 }
+
+func TestAnErrorOfVitessLosesItsStatement(t *testing.T) {
+	const why = "target: shop.-80.primary: vttablet: rpc error: code = AlreadyExists desc = Duplicate entry (errno 1062) (sqlstate 23000)"
+	for _, behind := range []string{``, ` (CallerID: root): Sql: "insert into t(a) values (:v1)", BindVars: {v1: "type:VARCHAR value:\"secret\""}`, `: Sql: "select 1 from t", BindVars: {}`} {
+		err := errno.WithoutStatement(&mysql.MySQLError{Number: 1062, SQLState: [5]byte([]byte("23000")), Message: why + behind})
+		if want := "Error 1062 (23000): " + why; err.Error() != want {
+			t.Errorf("%s; want %s", err, want)
+		}
+	}
+	if err := errors.New(`: Sql: "select 1"`); errno.WithoutStatement(err) != err {
+		t.Error("an error that is no server's is changed")
+	}
+}

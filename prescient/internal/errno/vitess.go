@@ -35,3 +35,21 @@ func says(err error, number uint16, texts ...string) bool {
 	}
 	return false
 }
+
+// WithoutStatement is an error of a server without the statement and its values, which Vitess puts behind what went wrong: they are the app's.
+func WithoutStatement(err error) error {
+	server, is := err.(*mysql.MySQLError)
+	if !is {
+		return err
+	}
+	text := server.Message
+	for _, from := range []string{" (CallerID: ", ": Sql: \""} {
+		text, _, _ = strings.Cut(text, from)
+	}
+	if text == server.Message {
+		return err
+	}
+	short := *server
+	short.Message = text
+	return &short
+}
