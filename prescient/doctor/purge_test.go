@@ -122,7 +122,11 @@ func (r *testRig) showsNoStatement(t *testing.T, look func(Options) []Finding) {
 	r.Eventually("it is sent", func() bool {
 		return r.Count("SELECT COUNT(*) FROM performance_schema.threads WHERE PROCESSLIST_STATE = 'User sleep'") == 1
 	})
-	found := look(Options{})
+	var found []Finding
+	r.Eventually("it is among the transactions, of which MySQL shows those of a tenth of a second ago", func() bool {
+		found = look(Options{})
+		return finding(found, "purge.transaction").Severity == SeverityUnseen
+	})
 	wantFinding(t, found, "purge", SeverityOK, " transactions to purge")
 	wantFinding(t, found, "purge.transaction", SeverityUnseen, "MySQL showed no transaction")
 }
