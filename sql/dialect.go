@@ -26,7 +26,7 @@ type Dialect string
 
 // The dialects. A setting takes Auto or Plain; what is set to nothing is Auto.
 const (
-	Auto  Dialect = "auto" // what the server can do: Plain on TiDB and Vitess, Full on the others
+	Auto  Dialect = "auto" // what the server can do: Plain on TiDB and Vitess, Full on the others and on a shard of Vitess
 	Full  Dialect = "full"
 	Plain Dialect = "plain"
 )

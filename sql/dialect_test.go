@@ -139,6 +139,7 @@ func TestADialectIsChosenByTheServer(t *testing.T) {
 		{sql.Auto, sql.MariaDB, sql.Full},
 		{sql.Auto, sql.TiDB, sql.Plain},
 		{sql.Auto, sql.Vitess, sql.Plain},
+		{sql.Auto, sql.VitessShard, sql.Full},
 		{sql.Plain, sql.MySQL, sql.Plain},
 		{sql.Plain, sql.MariaDB, sql.Plain},
 	} {

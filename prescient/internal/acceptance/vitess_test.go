@@ -120,6 +120,46 @@ func TestADeleteOnAShardOfVitessGoesByTheIndexThatItNames(t *testing.T) {
 	}
 }
 
+// The tables of each shard are made by a session that is targeted at it, whole but for procedures, and dropped by one.
+func TestAShardOfVitessIsMigratedByASessionThatIsTargetedAtIt(t *testing.T) {
+	cluster := startVitess(t, vitess.Options{Shards: 2})
+	schema := migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
+	for _, shard := range cluster.Shards {
+		targeted := servertest.Open(t, shard.DSN(), "")
+		server, dialect, err := text.Auto.Choose(t.Context(), targeted)
+		if err != nil || server != text.VitessShard || dialect != text.Full {
+			t.Fatalf("%s is %q, and spoken to in %s, %v", shard.Name, server, dialect, err)
+		}
+		for i := range 2 { // again there is nothing to do
+			applied, err := migrate.Up(t.Context(), targeted, schema)
+			if rig.Fatal(t, err); (len(applied) > 0) != (i == 0) {
+				t.Errorf("%s: %d migrations were applied at time %d", shard.Name, len(applied), i)
+			}
+		}
+		own := servertest.Open(t, shard.Server.DSN("vt_"+vitess.Keyspace), "")
+		damages, err := migrate.Damages(t.Context(), targeted, schema)
+		if rig.Fatal(t, err); len(damages) > 0 {
+			t.Errorf("%s is damaged: %v", shard.Name, damages)
+		}
+		_, err = own.ExecContext(t.Context(), "INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '1', 'check', '2026-11-20 13:10:00')")
+		rig.Fatal(t, err) // the rest is filled in by the table
+	}
+	keyspace := servertest.Open(t, cluster.DSN(), "")
+	if server, dialect, err := text.Auto.Choose(t.Context(), keyspace); err != nil || server != text.Vitess || dialect != text.Plain {
+		t.Errorf("the keyspace is %q, and spoken to in %s, %v", server, dialect, err)
+	}
+	for _, shard := range cluster.Shards {
+		_, err := migrate.Down(t.Context(), servertest.Open(t, shard.DSN(), ""), schema)
+		rig.Fatal(t, err)
+		var left sql.NullString
+		rig.Fatal(t, servertest.Open(t, shard.Server.DSN("vt_"+vitess.Keyspace), "").QueryRowContext(t.Context(),
+			"SELECT GROUP_CONCAT(table_name) FROM information_schema.tables WHERE table_schema = DATABASE()").Scan(&left))
+		if left.Valid {
+			t.Errorf("%s has %s left", shard.Name, left.String)
+		}
+	}
+}
+
 // arrived returns the DELETE that the server has executed since its history was emptied: it notes one a moment after its answer.
 func arrived(t *testing.T, server *sql.DB) (statement string) {
 	t.Helper()
