@@ -327,8 +327,8 @@ type Serve struct {
 	Viewer, Operator, Admin, Door value.Secret
 	// CertFile and KeyFile are PEM files, read again when they change; both or neither.
 	CertFile, KeyFile string
-	// Rate is how many requests a second a caller may send, and Concurrent how many are done at a time.
-	Rate, Concurrent int
+	// Rate is how many requests a second a caller may send, Concurrent how many are done at a time, and Connections how many connections are open.
+	Rate, Concurrent, Connections int
 	// BaseURL is where browsers find the page, and Place and Colour are what it calls the installation and shows it by.
 	BaseURL, Place, Colour string
 	// Proxies are believed when they say where a request came from.

@@ -151,6 +151,7 @@ func fields(c *Config) []field {
 		{keyServeKey, "", value.Label(&v.KeyFile, 4096), "path", "PEM file of its key"},
 		{"serve.rate", "20", value.Number(&v.Rate, 1, mostAllowed), "number", "requests a second that serve takes of each caller"},
 		{"serve.concurrent", "32", value.Number(&v.Concurrent, 1, mostConcurrency), "number", "requests that serve does at a time"},
+		{"serve.connections", "512", value.Number(&v.Connections, 16, mostConcurrency), "number", "connections that serve has open, a quarter of them of one address"},
 		{"serve.base_url", "", value.BaseURL(&v.BaseURL), "url", "where browsers find the page (default the root of whatever host they ask)"},
 		{"serve.place", "", value.Label(&v.Place, 64), "text", "what the page calls the installation"},
 		{"serve.colour", "grey", value.OneOf(&v.Colour, "blue", "green", "grey", "orange", "red", "teal", "violet"), "colour",

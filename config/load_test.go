@@ -35,7 +35,7 @@ func TestDefaults(t *testing.T) {
 		Doctor: Doctor{Failing: 10, FailingCalls: 10, Clock: time.Second, Partitions: 7 * value.Day, Purge: 1_000_000, Transaction: time.Hour},
 		Log:    Log{Level: zerolog.InfoLevel, Format: "auto"},
 		Events: Events{Lease: 15 * time.Second, Poll: 250 * time.Millisecond, Concurrency: 256, Source: "prescient"},
-		Serve:  Serve{Address: "127.0.0.1:8080", Rate: 20, Concurrent: 32, Colour: "grey", SessionIdle: 2 * time.Hour, SessionTime: 12 * time.Hour, OIDC: OIDC{NameClaim: "email", RoleClaim: "groups"}},
+		Serve:  Serve{Address: "127.0.0.1:8080", Rate: 20, Concurrent: 32, Connections: 512, Colour: "grey", SessionIdle: 2 * time.Hour, SessionTime: 12 * time.Hour, OIDC: OIDC{NameClaim: "email", RoleClaim: "groups"}},
 		Jobs:   Jobs{Orders: OrdersJob{Exec: "order-unshipped", PrimaryAfter: 3 * time.Hour, EscalateAfter: 6 * time.Hour}},
 	}
 	if got := withoutSources(Default()); !reflect.DeepEqual(got, want) {
@@ -97,7 +97,7 @@ var another = map[string]string{
 	"events.lease": "34s", "events.poll": "35ms", "events.concurrency": "36", "events.keep": "true", "events.source": "37", "heartbeats.slots": "", // which names one of the file
 	"metrics.listen": "127.0.0.1:9464",
 	"serve.address":  "h:81", "serve.open": "operator", "serve.dsn_viewer": "v@tcp(h:1)/d", "serve.dsn_operator": "o@tcp(h:1)/d", "serve.dsn_admin": "a@tcp(h:1)/d", "serve.dsn_door": "d@tcp(h:1)/d",
-	"serve.tls_cert_file": "c.pem", "serve.tls_key_file": "k.pem", "serve.rate": "82", "serve.concurrent": "83",
+	"serve.tls_cert_file": "c.pem", "serve.tls_key_file": "k.pem", "serve.rate": "82", "serve.concurrent": "83", "serve.connections": "92",
 	"serve.base_url": "https://ops.example.org/84", "serve.place": "85", "serve.colour": "red", "serve.proxies": "10.0.0.86", "serve.session_idle": "98m", "serve.session_time": "99m", "serve.oidc_issuer": "https://id.example.org/87", "serve.oidc_client_id": "88",
 	"serve.oidc_secret_file": "", "serve.oidc_name_claim": "89", "serve.oidc_role_claim": "90", "serve.oidc_roles": "91=admin",
 	"jobs.orders.enabled": "true", "jobs.orders.exec": "e", "jobs.orders.table_prefix": "o_", "jobs.orders.primary_after": "17s",
@@ -130,7 +130,7 @@ func TestEveryKeyIsReadFromEverySource(t *testing.T) {
 		Worker: Worker{minutes, "n", 3, 4, 5, "full", 30 * time.Second, 6 * time.Second, 7 * time.Second, 24 * time.Second, 25 * time.Second, map[string]int{"heavy": 38, "EU": 39}},
 		Guards: prescient.Guards{Timeout: 8 * time.Second, MaxChecks: 9, MaxErrors: 10, RetryWithin: 32 * time.Second, Horizon: 11 * value.Day, ExpiresAfter: 14 * time.Second, Concurrency: 12, SLA: 13 * time.Second},
 		Sweep:  Sweep{14 * time.Second, 15 * time.Second, 16}, Doctor: Doctor{26 * time.Minute, 27, 32, 33, 28 * time.Second, 29 * value.Day, 30, 31 * time.Second}, Log: Log{zerolog.ErrorLevel, "json"},
-		Serve: Serve{"h:81", "operator", dsnOf("v"), dsnOf("o"), dsnOf("a"), dsnOf("d"), "c.pem", "k.pem", 82, 83, "https://ops.example.org/84", "85", "red", []netip.Prefix{netip.MustParsePrefix("10.0.0.86/32")}, 98 * time.Minute, 99 * time.Minute,
+		Serve: Serve{"h:81", "operator", dsnOf("v"), dsnOf("o"), dsnOf("a"), dsnOf("d"), "c.pem", "k.pem", 82, 83, 92, "https://ops.example.org/84", "85", "red", []netip.Prefix{netip.MustParsePrefix("10.0.0.86/32")}, 98 * time.Minute, 99 * time.Minute,
 			OIDC{"https://id.example.org/87", "88", value.Secret{}, "89", "90", map[string]string{"91": "admin"}}},
 		Metrics: Metrics{"127.0.0.1:9464"}, Events: Events{nil, 34 * time.Second, 35 * time.Millisecond, 36, true, "37"},
 		Jobs: Jobs{Orders: OrdersJob{true, "e", "o_", 17 * time.Second, 18 * time.Second,

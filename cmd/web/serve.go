@@ -102,7 +102,7 @@ func serve(ctx context.Context, s *program.Session) error {
 			return exit.Usage(fmt.Errorf("serve.tls_cert_file, serve.tls_key_file: %w", err))
 		}
 	}
-	serving := door.Serving{Ops: o, Authenticate: d.Authenticate, Concurrent: c.Concurrent, Rate: float64(c.Rate), Version: s.Program.Version, Log: s.Log, Page: pageOf(s, d)}
+	serving := door.Serving{Ops: o, Authenticate: d.Authenticate, Concurrent: c.Concurrent, Rate: float64(c.Rate), Proxies: c.Proxies, Version: s.Program.Version, Log: s.Log, Page: pageOf(s, d)}
 	handler := s.Program.Serve(serving)
 	if s.Program.Page != nil {
 		pages, err := s.Program.Page(ctx, serving)
@@ -120,13 +120,13 @@ func serve(ctx context.Context, s *program.Session) error {
 	all.Go(func() { d.Serve(beside) })
 	all.Go(func() { program.WorkBulk(beside, o, worker.NewName(), s.Log) })
 	defer func() { stop(); all.Wait() }()
-	return listen(ctx, s, listener, cert, logged(s.Log, handler))
+	return listen(ctx, s, listener, cert, logged(s.Log, d.Address, handler), usual())
 }
 
 // pageOf is what the page is made with.
 func pageOf(s *program.Session, d *door.Door) door.Page {
 	c, o := s.Config.Serve, s.Config.Serve.OIDC
-	p := door.Page{DB: d.DB(), Open: ops.Role(c.Open), Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), BaseURL: c.BaseURL, Place: c.Place, Colour: c.Colour, Proxies: c.Proxies, Idle: c.SessionIdle, Lifetime: c.SessionTime,
+	p := door.Page{DB: d.DB(), Open: ops.Role(c.Open), Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), BaseURL: c.BaseURL, Place: c.Place, Colour: c.Colour, Idle: c.SessionIdle, Lifetime: c.SessionTime,
 		OIDC: door.OIDC{Issuer: o.Issuer, ClientID: o.ClientID, Secret: o.Secret.Reveal(), NameClaim: o.NameClaim, RoleClaim: o.RoleClaim, Roles: make(map[string]ops.Role)}}
 	for of, role := range o.Roles {
 		p.OIDC.Roles[of] = ops.Role(role)
@@ -174,7 +174,7 @@ func open(ctx context.Context, s *program.Session) (*ops.Ops, *door.Door, error)
 	if err != nil {
 		return nil, nil, s.Explain(err)
 	}
-	d, err := door.Open(ctx, ofDoor, door.Options{Prefix: c.TablePrefix, Dialect: sql.Dialect(c.Dialect), Open: ops.Role(c.Serve.Open), Log: s.Log})
+	d, err := door.Open(ctx, ofDoor, door.Options{Prefix: c.TablePrefix, Dialect: sql.Dialect(c.Dialect), Open: ops.Role(c.Serve.Open), Proxies: c.Serve.Proxies, Log: s.Log})
 	if err != nil {
 		return nil, nil, fmt.Errorf("serve.dsn_door: %w", s.Explain(err))
 	}

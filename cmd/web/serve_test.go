@@ -106,6 +106,26 @@ func TestServeDoesWhatATokenLetsItsCallerDo(t *testing.T) {
 	})
 }
 
+func TestServeBelievesItsProxiesAlone(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		r.OK("migrate")
+		operator := token(r, "operator")
+		for _, test := range []struct{ proxies, host string }{{"127.0.0.1", "198.51.100.1"}, {"10.0.0.7", "127.0.0.1"}} {
+			s := start(r, "--serve-address", "127.0.0.1:0", "--serve-proxies", test.proxies)
+			request, err := http.NewRequestWithContext(r.Context(), http.MethodPost, s.url+"/api/v1/checks/insert", strings.NewReader(fmt.Sprintf(`{"checks":[{"entity":"order/42","job_exec":"ship","due_at":%q}]}`, time.Now().Add(3*time.Hour).UTC().Format(time.RFC3339))))
+			r.Must(err)
+			request.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + operator}, "X-Forwarded-For": {"192.0.2.1, 198.51.100.1"}}
+			response, err := http.DefaultClient.Do(request)
+			r.Must(err)
+			_ = response.Body.Close()
+			s.wants(200, `{"count":1}`, operator, "/api/v1/checks/cancel", `{"entity":"order/42"}`)
+			r.Must(s.Process.Process.Signal(syscall.SIGTERM))
+			s.Ends(t, cmd.ExitOK)
+			r.Says(s.Err.String(), fmt.Sprintf(`"path":"/api/v1/checks/insert","status":200,"from":%q`, test.host))
+		}
+	})
+}
+
 func TestServeUsesAnAccountForEachRole(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")

@@ -34,16 +34,20 @@ type listening struct {
 }
 
 func startServer(t *testing.T, grace time.Duration, cert *certificate, handler http.HandlerFunc) *listening {
+	return startPatient(t, grace, cert, handler, usual())
+}
+
+func startPatient(t *testing.T, grace time.Duration, cert *certificate, handler http.HandlerFunc, may patience) *listening {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := &listening{address: listener.Addr().String(), ended: make(chan error, 1), log: new(bytes.Buffer)}
-	s := &program.Session{Log: zerolog.New(zerolog.SyncWriter(l.log)), Config: config.Config{Worker: config.Worker{StopGrace: grace}}}
+	s := &program.Session{Log: zerolog.New(zerolog.SyncWriter(l.log)), Config: config.Config{Worker: config.Worker{StopGrace: grace}, Serve: config.Serve{Connections: 16}}}
 	ctx, cancel := context.WithCancel(context.Background())
 	l.stop = cancel
-	go func() { l.ended <- listen(ctx, s, listener, cert, handler) }()
+	go func() { l.ended <- listen(ctx, s, listener, cert, handler, may) }()
 	t.Cleanup(cancel)
 	return l
 }

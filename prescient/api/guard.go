@@ -55,7 +55,7 @@ func guard(o Options, next http.Handler) http.Handler {
 			write(w, problem{Type: blank, Title: "Unsupported media type", Status: http.StatusUnsupportedMediaType, Detail: "a body is application/json"})
 			return
 		}
-		is := bound.NewStranger(r.RemoteAddr, r.Header.Get("Authorization"))
+		is := bound.NewStranger(bound.Proxies(o.Proxies).Address(r), r.Header.Get("Authorization"))
 		if !strangers.Wait(r.Context(), is, time.Now()) {
 			write(w, problem{Type: blank, Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: "too many tokens that are not good came from this address", retryAfter: time.Second})
 			return

@@ -79,3 +79,34 @@ func TestAPageOfTheAuditReadsNoMoreThanItShows(t *testing.T) {
 		}
 	})
 }
+
+func TestASearchOfTheAuditEndsWhenItsTimeIsOver(t *testing.T) {
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+		r, log := filled(t, d)
+		db := r.As("operator", time.Time{})
+		until := rig.At("00:00").AddDate(0, 0, 1) // not what the migration wrote
+		for name, test := range map[string]struct {
+			filter audit.Filter
+			pages  int
+		}{
+			"no time at all": {audit.Filter{Person: "eve", Until: until, Within: time.Nanosecond}, filledEntries / 1000},
+			"time enough":    {audit.Filter{Person: "eve", Until: until, Within: time.Hour}, 0},
+			"an object":      {audit.Filter{ID: "s7", Within: time.Nanosecond}, 0},
+		} {
+			f, pages := test.filter, 0
+			for ; pages <= test.pages; pages++ {
+				var early *audit.SearchedError
+				if _, err := log.List(t.Context(), db, f); err == nil {
+					break
+				} else if !errors.As(err, &early) || early.Looked != 1000 {
+					t.Fatalf("%s: %v", name, err)
+				}
+				f.After = early.After
+			}
+			if pages != test.pages {
+				t.Errorf("%s: it ended early %d times; want %d", name, pages, test.pages)
+			}
+		}
+	})
+}

@@ -41,8 +41,10 @@ type Filter struct {
 	After string
 	// Limit is how many entries a page has; 100 by default, MaxPage at most.
 	Limit int
-	// Search bounds how many entries are looked at where no index serves the filter; DefaultSearch by default.
+	// Search bounds how many entries are looked at where no index serves the filter; DefaultSearch by default. Within bounds for how long more is looked
+	// for, about; no time by default.
 	Search int
+	Within time.Duration
 	// Bare leaves out what was before and after, for who may not see payloads.
 	Bare bool
 }
@@ -218,19 +220,11 @@ func (f Filter) rest() (conditions []string) {
 	return conditions
 }
 
-const (
-	// firstStretch is how many entries are looked at first; each stretch after it has stretchGrowth times as many, up to longestStretch.
-	firstStretch   = 1000
-	stretchGrowth  = 4
-	longestStretch = 64000
-)
-
 // search looks for entries in one stretch of the log after the other.
 func (l Log) search(ctx context.Context, db prescient.DB, index string, f Filter, bounds, rest []string, limit int) (found []Stored, err error) {
-	budget := cmp.Or(f.Search, DefaultSearch)
-	within := bounds
-	for looked, stretch := 0, firstStretch; ; stretch = min(stretch*stretchGrowth, longestStretch) {
-		stretch = min(stretch, budget-looked)
+	within, s := bounds, store.NewStretches(store.FirstStretch, cmp.Or(f.Search, DefaultSearch), f.Within, time.Now())
+	for {
+		stretch := s.Take(time.Now())
 		end, err := l.reach(ctx, db, index, within, stretch-1)
 		if err != nil {
 			return nil, err
@@ -244,8 +238,8 @@ func (l Log) search(ctx context.Context, db prescient.DB, index string, f Filter
 		if err != nil || end == nil || len(found) == limit {
 			return found, err
 		}
-		if looked += stretch; looked >= budget {
-			return found, &SearchedError{Looked: looked, Reached: end.at, After: end.String()}
+		if s.Over(time.Now()) {
+			return found, &SearchedError{Looked: s.Looked(), Reached: end.at, After: end.String()}
 		}
 		within = append(slices.Clone(bounds), end.behind())
 	}

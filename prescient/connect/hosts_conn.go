@@ -44,7 +44,7 @@ type hostConn struct {
 	gaveUp    bool      // nobody waited for the answer of the last statement: the server may execute it still
 }
 
-// note takes note of an error that the server gave, and leaves the host if it takes no writes any more.
+// note takes note of an error that the server gave, and leaves the host if it takes no writes any more. It returns the error as it may be logged.
 func (c *hostConn) note(err error) error {
 	c.watch.Note(err)
 	switch {
@@ -57,7 +57,7 @@ func (c *hostConn) note(err error) error {
 	if errno.Is(err, errno.ReadOnly, errno.ReadOnlyMode, errno.UnknownCommand, errno.RunHook) {
 		c.hosts.leave(c.epoch)
 	}
-	return err
+	return errno.WithoutStatement(err)
 }
 
 // ExecContext implements driver.ExecerContext.

@@ -2,6 +2,8 @@ package longrun
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,6 +46,43 @@ func TestNoStatementOfLongRunsScansATable(t *testing.T) {
 		r.Must(err)
 		defer conn.Close()
 		rig.CheckPlans(t, conn, explained(runner, some, first), f.Tables.Stmt, []string{"longrun"})
+	})
+}
+
+// Those that did not end are read in stretches until the time is over; a page that has not all says where it goes on.
+func TestAPageOfLongRunsEndsWhenItsTimeIsOver(t *testing.T) {
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+		r := app.New(t, d, 15*time.Minute)
+		db := r.As("operator", time.Time{})
+		const all = 250
+		rows := make([]string, all)
+		for i := range rows {
+			rows[i] = fmt.Sprintf("(UNHEX('%032X'), '', 'w', 1, UTC_TIMESTAMP(6) + INTERVAL 30 MINUTE, '2026-11-20', '2026-11-20', '2026-11-20', 0)", i+1)
+		}
+		r.Exec("INSERT INTO p_long_run (job_key, pool, agent, token, allocated_until, slot, due_at, inserted_at, check_count) VALUES " + strings.Join(rows, ","))
+		for _, test := range []struct {
+			limit  int
+			within time.Duration
+			pages  []int
+		}{
+			{1000, time.Nanosecond, []int{100, 100, 50}}, {1000, time.Hour, []int{250}}, {1000, 0, []int{250}}, {250, 0, []int{250}}, {50, time.Nanosecond, []int{50, 50, 50, 50, 50}},
+			{240, time.Hour, []int{240, 10}}, {100, time.Nanosecond, []int{100, 100, 50}},
+		} {
+			var pages []int
+			after := ""
+			for {
+				list, next, err := ListUnderWay(t.Context(), db, r.Tables(), after, test.limit, test.within)
+				r.Must(err)
+				if pages = append(pages, len(list)); next == "" || len(pages) > all {
+					break
+				}
+				after = next
+			}
+			if !slices.Equal(pages, test.pages) {
+				t.Errorf("%d within %s: pages of %d; want %d", test.limit, test.within, pages, test.pages)
+			}
+		}
 	})
 }
 

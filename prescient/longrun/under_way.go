@@ -25,8 +25,9 @@ type UnderWay struct {
 }
 
 // ListUnderWay returns a page of the runs that did not end, of up to limit, in the order of their keys, and the cursor of the next; empty where
-// there is none. It is for rooms of the library. The error wraps prescient.ErrInvalid for a cursor or a limit that is none.
-func ListUnderWay(ctx context.Context, db prescient.DB, tables *store.Tables, after string, limit int) (list []UnderWay, next string, err error) {
+// there is none. within bounds for how long more is looked for, about, so that a page may be shorter; 0 for no bound. It is for rooms of the library. The
+// error wraps prescient.ErrInvalid for a cursor or a limit that is none.
+func ListUnderWay(ctx context.Context, db prescient.DB, tables *store.Tables, after string, limit int, within time.Duration) (list []UnderWay, next string, err error) {
 	if limit < 1 || limit > MaxPage {
 		return nil, "", fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, limit, MaxPage)
 	}
@@ -34,11 +35,30 @@ func ListUnderWay(ctx context.Context, db prescient.DB, tables *store.Tables, af
 	if err != nil || after != "" && len(behind) != len(prescient.Key{}) {
 		return nil, "", fmt.Errorf("%w: cursor %.100q: want that of a page of long runs", prescient.ErrInvalid, after)
 	}
-	rows, err := store.Rows(ctx, db, "reading long runs", tables.Stmt.Get("longrun/under_way"), (*underWayRow).into, behind, limit+1)
-	if len(rows) > limit {
-		rows = rows[:limit]
-		next = hex.EncodeToString(rows[limit-1].key[:])
+	first := limit + 1
+	if within > 0 {
+		first = firstStretch
 	}
+	var rows []underWayRow
+	for s := store.NewStretches(first, limit+1, within, time.Now()); ; {
+		n := s.Take(time.Now())
+		some, err := store.Rows(ctx, db, "reading long runs", tables.Stmt.Get("longrun/under_way"), (*underWayRow).into, behind, n)
+		rows = append(rows, some...)
+		if err != nil || len(some) < n {
+			return underWay(rows), "", err
+		}
+		behind = rows[len(rows)-1].key[:]
+		if s.Over(time.Now()) {
+			rows = rows[:min(len(rows), limit)]
+			return underWay(rows), hex.EncodeToString(rows[len(rows)-1].key[:]), nil
+		}
+	}
+}
+
+// firstStretch is how many runs are read first, where there is a bound in time: each costs a look for its check, from the disk where that is cold.
+const firstStretch = 100
+
+func underWay(rows []underWayRow) (list []UnderWay) {
 	for _, row := range rows {
 		if !row.seen() {
 			continue
@@ -49,7 +69,7 @@ func ListUnderWay(ctx context.Context, db prescient.DB, tables *store.Tables, af
 		}
 		list = append(list, row.of)
 	}
-	return list, next, err
+	return list
 }
 
 // underWayRow is a row of longrun/under_way.

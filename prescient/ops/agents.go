@@ -100,18 +100,13 @@ var ListPools = query("agents.pools", Viewer, "List the pools of long runs, and 
 })
 
 func poolsOf(pools []agent.Pool) []Pool {
-	rows := make([]Pool, len(pools))
-	for i, p := range pools {
-		rows[i] = Pool{p.Name, p.Agents, p.Places, p.Running, p.Waiting, p.Oldest.Milliseconds()}
-	}
-	return rows
+	return rowsOf(pools, func(p agent.Pool) Pool {
+		return Pool{p.Name, p.Agents, p.Places, p.Running, p.Waiting, p.Oldest.Milliseconds()}
+	})
 }
 
 // ListLongRuns lists the long runs that did not end.
 var ListLongRuns = query("runs.long", Viewer, "List the long runs that did not end. A page may be shorter than its limit.", func(ctx context.Context, q asked, in Paging) (Page[longrun.UnderWay], error) {
-	rows, next, err := longrun.ListUnderWay(ctx, q.db, q.tables, in.After, in.Limit)
-	if rows == nil {
-		rows = []longrun.UnderWay{}
-	}
+	rows, next, err := longrun.ListUnderWay(ctx, q.db, q.tables, in.After, in.Limit, searchTime)
 	return Page[longrun.UnderWay]{Rows: rows, Next: next}, err
 })

@@ -48,9 +48,9 @@ type AuditEntry struct {
 func (e AuditEntry) Cursor() string { return e.cursor }
 
 // ListAudit lists who changed what.
-var ListAudit = query("audit.list", Viewer, "List who changed what, when and why, the latest first.", func(ctx context.Context, q asked, in AuditAsked) (Page[AuditEntry], error) {
+var ListAudit = query("audit.list", Viewer, "List who changed what, when and why, the latest first. A page may be shorter than its limit.", func(ctx context.Context, q asked, in AuditAsked) (Page[AuditEntry], error) {
 	f := audit.Filter{Kind: audit.Kind(in.Kind), ID: in.ID, Person: in.Person, Account: in.Account, Verb: in.Verb, Since: in.From, Until: in.Before, After: in.After,
-		Limit: in.Limit + 1, Bare: !q.by.Role.May(Operator)}
+		Limit: in.Limit + 1, Within: searchTime, Bare: !q.by.Role.May(Operator)}
 	if f.Kind != "" && !slices.Contains(audit.Kinds(), f.Kind) {
 		return Page[AuditEntry]{}, fmt.Errorf("%w: kind %.40q: %v are allowed", prescient.ErrInvalid, f.Kind, audit.Kinds())
 	}
@@ -62,9 +62,7 @@ var ListAudit = query("audit.list", Viewer, "List who changed what, when and why
 })
 
 func entriesOf(found []audit.Stored) []AuditEntry {
-	rows := make([]AuditEntry, len(found))
-	for i, e := range found {
-		rows[i] = AuditEntry{e.At, e.Kind, e.ID, e.Verb, e.Version, e.Incarnation, e.Account, e.Person, e.Host, e.Program, e.Command, e.Reason, e.Before, e.After, e.Pruned, e.Cursor()}
-	}
-	return rows
+	return rowsOf(found, func(e audit.Stored) AuditEntry {
+		return AuditEntry{e.At, e.Kind, e.ID, e.Verb, e.Version, e.Incarnation, e.Account, e.Person, e.Host, e.Program, e.Command, e.Reason, e.Before, e.After, e.Pruned, e.Cursor()}
+	})
 }

@@ -82,6 +82,15 @@ func (a Narrowed) filter(by Caller) (client.ListFilter, error) {
 	return f, err
 }
 
+// rowsOf makes each row of what a room found.
+func rowsOf[From, Row any](found []From, row func(From) Row) []Row {
+	rows := make([]Row, len(found))
+	for i, one := range found {
+		rows[i] = row(one)
+	}
+	return rows
+}
+
 // page makes a page of rows of which one more than its limit was asked for.
 func page[T interface{ Cursor() string }](rows []T, limit int, err error) (Page[T], error) {
 	p := Page[T]{Rows: rows}

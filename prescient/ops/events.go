@@ -40,11 +40,9 @@ var GetBacklog = query("events.backlog", Viewer, "Say what waits in the outbox b
 })
 
 func topicsOf(all []event.Waiting) []TopicBacklog {
-	rows := make([]TopicBacklog, len(all))
-	for i, w := range all {
-		rows[i] = TopicBacklog{w.Topic, w.Events, w.Oldest, w.Age.Milliseconds(), timeOrNil(w.FailingSince), w.Reason, w.EventID}
-	}
-	return rows
+	return rowsOf(all, func(w event.Waiting) TopicBacklog {
+		return TopicBacklog{w.Topic, w.Events, w.Oldest, w.Age.Milliseconds(), timeOrNil(w.FailingSince), w.Reason, w.EventID}
+	})
 }
 
 // timeOrNil is a time that may be none.

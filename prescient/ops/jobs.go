@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"prescient/prescient"
 	"prescient/prescient/ops/definition"
 	"prescient/prescient/steps"
@@ -29,13 +31,22 @@ func (a JobsAsked) has(j steps.Stored) bool {
 
 // ListJobs lists jobs.
 var ListJobs = query("jobs.list", Viewer, "List jobs of steps in the order of their names. A page of a search may be shorter than its limit.", func(ctx context.Context, q asked, in JobsAsked) (Page[Job], error) {
-	found, next, err := q.matchingJobs(ctx, q.db, in)
+	found, next, err := q.matchingJobs(ctx, q.definitions(), in)
 	if err != nil {
 		return Page[Job]{}, err
 	}
 	rows, err := q.jobsWithNext(ctx, found...)
 	return Page[Job]{Rows: rows, Next: next}, err
 })
+
+// definitions is where definitions of jobs and steps are read for a caller. Their arguments stand within their JSON, so that the account of viewers may read
+// none of it; what viewers get is read by that of operators, and definition leaves the arguments out.
+func (q asked) definitions() *sqlx.DB {
+	if q.by.Role.May(Operator) {
+		return q.db
+	}
+	return q.accounts.Operator
+}
 
 // matchingJobs reads a page of the jobs that match.
 func (o *Ops) matchingJobs(ctx context.Context, db prescient.DB, in JobsAsked) (found []steps.Stored, next string, err error) {
@@ -77,10 +88,10 @@ type JobAsked struct {
 // GetJob returns a job.
 var GetJob = query("jobs.get", Viewer, "Get a job, or one of its versions, also of a job that was deleted.", func(ctx context.Context, q asked, in JobAsked) (Job, error) {
 	if in.Version != 0 {
-		v, err := q.jobs.GetVersion(ctx, q.db, in.Name, in.Version)
+		v, err := q.jobs.GetVersion(ctx, q.definitions(), in.Name, in.Version)
 		return Job{Job: definition.OfJob(v.Job, q.by.Role.May(Operator)), Version: v.Version, CreatedAt: v.CreatedAt, UpdatedAt: v.CreatedAt, Wrong: wrongOf(v.Wrong)}, butUnreadable(err)
 	}
-	one, err := q.jobs.Get(ctx, q.db, in.Name)
+	one, err := q.jobs.Get(ctx, q.definitions(), in.Name)
 	if err := butUnreadable(err); err != nil {
 		return Job{}, err
 	}
@@ -103,12 +114,8 @@ type JobVersion struct {
 
 // ListJobVersions lists the versions of a job.
 var ListJobVersions = query("jobs.versions", Viewer, "List the versions of a job, the latest first, also of one that was deleted.", func(ctx context.Context, q asked, in JobVersionsAsked) (Page[JobVersion], error) {
-	found, err := q.jobs.Versions(ctx, q.db, in.Name, in.Limit)
-	rows := make([]JobVersion, len(found))
-	for i, v := range found {
-		rows[i] = JobVersion{v.Version, v.CreatedAt, wrongOf(v.Wrong)}
-	}
-	return Page[JobVersion]{Rows: rows}, err
+	found, err := q.jobs.Versions(ctx, q.definitions(), in.Name, in.Limit)
+	return Page[JobVersion]{Rows: rowsOf(found, func(v steps.Version) JobVersion { return JobVersion{v.Version, v.CreatedAt, wrongOf(v.Wrong)} })}, err
 })
 
 // CreateJob adds a job.
@@ -203,11 +210,7 @@ var ListJobRuns = query("jobs.runs", Viewer, "List runs of jobs, the one that wa
 		f.Output = operator
 	}
 	found, err := q.jobs.Runs(ctx, q.db, f)
-	rows := make([]JobRun, len(found))
-	for i, run := range found {
-		rows[i] = JobRun{run.Job + "-" + run.Occurrence, run.Version, run}
-	}
-	return Page[JobRun]{Rows: rows}, err
+	return Page[JobRun]{Rows: rowsOf(found, func(run steps.RunLog) JobRun { return JobRun{run.Job + "-" + run.Occurrence, run.Version, run} })}, err
 })
 
 // ListSteps lists shared steps.
@@ -215,12 +218,8 @@ var ListSteps = query("steps.list", Viewer, "List steps that jobs may share, in 
 	if err := in.behindName(); err != nil {
 		return Page[SharedStep]{}, err
 	}
-	found, err := q.jobs.ListSteps(ctx, q.db, in.After, in.Limit+1)
-	rows := make([]SharedStep, len(found))
-	for i, one := range found {
-		rows[i] = q.by.sharedOf(one)
-	}
-	return page(rows, in.Limit, err)
+	found, err := q.jobs.ListSteps(ctx, q.definitions(), in.After, in.Limit+1)
+	return page(rowsOf(found, q.by.sharedOf), in.Limit, err)
 })
 
 func (c Caller) sharedOf(one steps.StoredStep) SharedStep {
@@ -234,7 +233,7 @@ type StepNamed struct {
 
 // GetStep returns a shared step.
 var GetStep = query("steps.get", Viewer, "Get a shared step, with the jobs that have it.", func(ctx context.Context, q asked, in StepNamed) (SharedStep, error) {
-	one, err := q.jobs.GetStep(ctx, q.db, in.Name)
+	one, err := q.jobs.GetStep(ctx, q.definitions(), in.Name)
 	return q.by.sharedOf(one), butUnreadable(err)
 })
 

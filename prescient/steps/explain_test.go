@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/app"
@@ -23,6 +25,28 @@ func TestNoStatementOfJobsScansATable(t *testing.T) {
 		defer conn.Close()
 		j := New(r.Client, Options{})
 		rig.CheckPlans(t, conn, j.statements(t), j.tables.Stmt, []string{"steps"})
+	})
+}
+
+// The runs of a job that have ended are not read for the one that has not.
+func TestOpenRunsAreFoundAmongManyThatHaveEnded(t *testing.T) {
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+		r := app.New(t, d, 15*time.Minute)
+		fill(r)
+		r.Exec("UPDATE p_job_run_log SET job = 'many'")
+		r.Exec("UPDATE p_job_run_log SET ended_at = NULL, result = NULL WHERE occurrence IN ('17', '18')")
+		r.Exec("INSERT INTO p_job_run_log SELECT 'other', occurrence, UNHEX(LPAD(HEX(9000), 32, '0')), version, scheduled_at, started_at, NULL, agent, takeovers, NULL, NULL FROM p_job_run_log WHERE occurrence = '17'")
+		r.Exec("ANALYZE TABLE p_job_run_log")
+		db := sqlx.NewDb(r.Pool(time.Time{}).DB, "mysql")
+		db.SetMaxOpenConns(1) // the counters are those of a connection
+		j := New(r.Client, Options{})
+		var runs []RunLog
+		var err error
+		read := rig.ReadsOf(t, db, func() { runs, err = j.Runs(t.Context(), db, RunFilter{Job: "many", Open: true}) })
+		if err != nil || len(runs) != 2 || runs[0].Occurrence != "18" || read > 300 {
+			t.Errorf("%+v by %d reads, %v", runs, read, err)
+		}
 	})
 }
 
@@ -101,7 +125,7 @@ func (j *Jobs) statements(t *testing.T) (all []rig.Explained) {
 	}{
 		"all": {RunFilter{}, "scheduled_at 8"}, "since": {RunFilter{Since: rig.At("13:00")}, "scheduled_at 8"},
 		"job": {RunFilter{Job: "j00001"}, "job_scheduled_at 66"}, "job-since": {RunFilter{Job: "j00001", Since: rig.At("13:00")}, "job_scheduled_at 74"},
-		"one": {RunFilter{Job: "j00001", Occurrence: "5"}, byRun}, "open": {RunFilter{Open: true}, "ended_at 17"},
+		"one": {RunFilter{Job: "j00001", Occurrence: "5"}, byRun}, "open": {RunFilter{Open: true}, "ended_at 17"}, "open-of-a-job": {RunFilter{Job: "j00001", Open: true}, "ended_at 9"},
 	} {
 		query, err := j.runsQuery(f.filter)
 		if err != nil {

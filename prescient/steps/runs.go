@@ -147,8 +147,8 @@ func (j *Jobs) runsQuery(f RunFilter) (string, error) {
 	}
 	if f.Open {
 		where = append(where, "log.ended_at IS NULL")
-		if f.Job == "" {
-			index = "ended_at"
+		if f.Occurrence == "" { // those of all jobs are few, those of one that have ended may be millions
+			index, order = "ended_at", "log.scheduled_at DESC"
 		}
 	}
 	return j.tables.Fill("steps/runs", "{index}", index, "{filter}", strings.Join(where, " AND "), "{order}", order,

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"prescient/scripts/bench/internal/peers"
 	"prescient/scripts/bench/internal/rig"
@@ -12,9 +14,12 @@ import (
 var endsSection = rig.Section{
 	Name:     "ends",
 	NoBinlog: true,
-	About:    "slot runs through the public API with job_execs that do nothing, beside the floor: ends, moves, mixes; one-job, batch and Tx handlers; 1, 2 and 4 processes",
+	About:    "slot runs through the public API with job_execs that do nothing, beside the floor, and beside reading each row: ends, moves, mixes; one-job, batch and Tx handlers; 1, 2 and 4 processes",
 	Run: func(ctx context.Context, b *rig.Bench, s *rig.Server) error {
-		list := peers.Floors()
+		list := slices.Concat(peers.Floors(), peers.Readers())
+		for _, c := range append(peers.Readers(), slotrun.Of("prescient, ends", "one")) {
+			list = append(list, rig.Away(c, near))
+		}
 		for _, c := range []struct {
 			name string
 			job  slotrun.Workload
@@ -46,6 +51,9 @@ var endsSection = rig.Section{
 			Ends: rig.All, Do: sweep}))
 	},
 }
+
+// near is the round trip to a server in the same building.
+const near = time.Millisecond
 
 // sweptSlots is how many slots an outage has left behind.
 const sweptSlots = 500

@@ -183,13 +183,13 @@ func idleQueue(ctx context.Context, b *rig.Bench, s *rig.Server, alone idle) err
 			return err
 		}
 	}
-	st := &rig.Stage{Place: p}
+	st, look := &rig.Stage{Place: p}, peers.Queues()[0]
 	if err := st.AwaitCalm(ctx); err != nil {
 		return err
 	}
 	i, err := watch(ctx, b, s.Pid, p.Questions(), func(ctx context.Context) error {
 		for rig.Pause(ctx, time.Second) == nil {
-			if err := peers.DrainQueue(ctx, st, 1); err != nil && ctx.Err() == nil {
+			if err := look.Do(ctx, st); err != nil && ctx.Err() == nil {
 				return err
 			}
 		}

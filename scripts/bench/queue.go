@@ -12,7 +12,7 @@ import (
 
 var queueSection = rig.Section{
 	Name:  "queue",
-	About: "a queue table as it is usually made, claimed row by row with SKIP LOCKED on the same server, beside a slot run: alone, and with a million more pending",
+	About: "a queue table as it is usually made, claimed with SKIP LOCKED on the same server, row by row and many in a transaction, near and 1 ms away, beside a slot run: alone, and with a million more pending",
 	Run:   rig.AloneAndAmong(20_000, besideQueue),
 }
 
@@ -40,12 +40,16 @@ func besideQueue(ctx context.Context, b *rig.Bench, s *rig.Server, due, pending 
 	}
 	st.Also = []string{"DELETE FROM bench_queue WHERE run_at <= UTC_TIMESTAMP()", // those of turns that leave them alone, too
 		fmt.Sprintf("INSERT INTO bench_queue (state, run_at, entity) SELECT 0, UTC_TIMESTAMP(), n FROM bench_n WHERE n < %d", due)}
+	queues := peers.Queues()
+	for _, c := range queues[len(queues)-len(page.QueueRows):] {
+		queues = append(queues, rig.Away(c, near))
+	}
 	for round := 1; round <= b.Rounds; round++ {
-		for _, connections := range []int{1, 8} {
+		for _, c := range queues {
 			if err := st.Set(ctx); err != nil {
 				return err
 			}
-			if _, err := b.Took(page.FloorQueueName(connections)+suffix, round, []int{st.Pid}, func() (int, error) { return st.Due, peers.DrainQueue(ctx, st, connections) }); err != nil {
+			if _, err := b.Took(c.Name+suffix, round, []int{st.Pid}, func() (int, error) { return st.Due, c.Do(ctx, st) }); err != nil {
 				return err
 			}
 			var finished, left int
@@ -54,10 +58,10 @@ func besideQueue(ctx context.Context, b *rig.Bench, s *rig.Server, due, pending 
 				return err
 			}
 			if finished != st.Due || left > 0 {
-				return fmt.Errorf("%d in the queue are finished, and %d left; want %d", finished, left, st.Due)
+				return fmt.Errorf("%s: %d are finished, and %d left; want %d", c.Name, finished, left, st.Due)
 			}
 		}
-		if err := slotRuns(ctx, b, st, round, suffix); err != nil {
+		if err := slotRuns(ctx, b, st, round, suffix, rig.Away(slotrun.Of("prescient, ends", "one"), near)); err != nil {
 			return err
 		}
 	}
@@ -65,8 +69,9 @@ func besideQueue(ctx context.Context, b *rig.Bench, s *rig.Server, due, pending 
 }
 
 // slotRuns are prescient's turns beside a peer, and that of what the server itself needs for the same.
-func slotRuns(ctx context.Context, b *rig.Bench, st *rig.Stage, round int, suffix string) error {
-	for _, c := range []rig.Contestant{slotrun.Of("prescient, ends", "one"), slotrun.Of("prescient, ends, batch handler", "batch"), peers.Floors()[0], peers.FloorOfCommits()} {
+func slotRuns(ctx context.Context, b *rig.Bench, st *rig.Stage, round int, suffix string, more ...rig.Contestant) error {
+	list := []rig.Contestant{slotrun.Of("prescient, ends", "one"), slotrun.Of("prescient, ends, batch handler", "batch"), peers.Floors()[0], peers.FloorOfCommits()}
+	for _, c := range append(list, more...) {
 		if err := st.Set(ctx); err != nil {
 			return err
 		}

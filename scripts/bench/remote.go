@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -20,29 +19,16 @@ var remoteSection = rig.Section{
 		list := []rig.Contestant{slotrun.Of("prescient, ends, no proxy", "one")}
 		for _, trip := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond} {
 			for _, form := range []string{"one", "batch", "tx"} {
-				list = append(list, runAway(fmt.Sprintf("prescient, ends, %s handler, %v away", form, trip), trip, slotrun.Workload{Form: form}))
+				list = append(list, rig.Away(slotrun.Of(fmt.Sprintf("prescient, ends, %s handler", form), form), trip))
 			}
 			if trip > 0 {
-				list = append(list, runAway(fmt.Sprintf("prescient, ends, one handler, %v away, %d buckets at a time", trip, worker.DefaultBuckets),
-					trip, slotrun.Workload{Form: "one", Buckets: worker.DefaultBuckets}))
+				few := rig.Away(rig.Contestant{Name: "prescient, ends, one handler", Ends: rig.All, Do: func(ctx context.Context, st *rig.Stage) error {
+					return slotrun.Run(ctx, st, slotrun.Workload{Form: "one", Buckets: worker.DefaultBuckets}, 1)
+				}}, trip)
+				few.Name = fmt.Sprintf("%s, %d buckets at a time", few.Name, worker.DefaultBuckets)
+				list = append(list, few)
 			}
 		}
 		return b.OnStage(ctx, s, "remote", list)
 	},
-}
-
-// runAway is a slot run with a round trip to the server.
-func runAway(name string, trip time.Duration, l slotrun.Workload) rig.Contestant {
-	return rig.Contestant{Name: name, Ends: rig.All, Do: func(ctx context.Context, st *rig.Stage) error {
-		proxy, err := rig.StartProxy(st.Config.Addr, trip/2)
-		if err != nil {
-			return err
-		}
-		away := *st
-		server := *st.Server
-		server.Config = st.Config.Clone()
-		server.Config.Net, server.Config.Addr = "tcp", proxy.Address()
-		away.Place = &rig.Place{Server: &server, Name: st.Name, App: st.App, DB: st.DB, Client: st.Client}
-		return errors.Join(slotrun.Run(ctx, &away, l, 1), proxy.Close())
-	}}
 }

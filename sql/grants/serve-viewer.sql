@@ -1,5 +1,6 @@
--- The account on which serve does what a viewer asks for: all that lists, but no payload, no checkpoint, no output of a step, and of the audit not
--- what was before and after. It writes nothing.
+-- The account on which serve does what a viewer asks for: all that lists, but no payload, no checkpoint, no output of a step, no definition of a job,
+-- in which arguments stand (serve reads these by the account of operators, and leaves the arguments out), and of the audit not what was before and
+-- after. It writes nothing.
 GRANT SELECT ON {database}.{slot_config} TO {account};
 GRANT SELECT (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, check_count, error_count, put_off_count, last_error, total_ms, revision, inserted_at, expires_at) ON {database}.{future_job} TO {account};
 GRANT SELECT (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, check_count, error_count, put_off_count, last_error, total_ms, revision, inserted_at, slot, outcome, error, started_at, ended_at, run_ms, lateness_ms, worker, expires_at) ON {database}.{job_history} TO {account};
@@ -28,10 +29,10 @@ GRANT SELECT ON {database}.{event_topic} TO {account};
 GRANT SELECT (seq, shard, id, topic, event_key, generated_at, inserted_at, refused_at, reason) ON {database}.{event_set_aside} TO {account};
 GRANT SELECT ON {database}.{event_count} TO {account};
 GRANT SELECT (at, stream, kind, id, verb, version, account, person, host, program, command, reason, pruned, entry, incarnation) ON {database}.{audit_log} TO {account};
-GRANT SELECT ON {database}.{job_definition} TO {account};
-GRANT SELECT ON {database}.{step_definition} TO {account};
+GRANT SELECT (name, version, created_at, updated_at) ON {database}.{job_definition} TO {account};
+GRANT SELECT (name, version, created_at, updated_at) ON {database}.{step_definition} TO {account};
 GRANT SELECT ON {database}.{job_step} TO {account};
-GRANT SELECT ON {database}.{job_version} TO {account};
+GRANT SELECT (job, version, created_at) ON {database}.{job_version} TO {account};
 GRANT SELECT ON {database}.{job_run_log} TO {account};
 GRANT SELECT (job, occurrence, seq, position, step, job_exec, attempt, scheduled_at, started_at, ended_at, agent, result, error, output_cut) ON {database}.{step_run_log} TO {account};
 GRANT SELECT ON {database}.{queue_position} TO {account};

@@ -2948,7 +2948,7 @@ func (c *Client) AttestRun(ctx context.Context, params AttestRunParams) (*Attest
 	return call[AttestReport](ctx, c, http.MethodGet, "/api/v1/attest/run", q, nil, nil)
 }
 
-// AuditList List who changed what, when and why, the latest first.
+// AuditList List who changed what, when and why, the latest first. A page may be shorter than its limit.
 //
 // Role: viewer.
 func (c *Client) AuditList(ctx context.Context, params AuditListParams) (*PageOfAuditEntry, error) {

@@ -114,12 +114,12 @@ var layers = []layer{
 	{"prescient/bulk", append([]string{"prescient/audit", "prescient/client"}, vocabulary...)},
 	{"prescient/ops", append([]string{"prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/doctor", "prescient/event", "prescient/forecast", "prescient/gauges", "prescient/internal/password", "prescient/internal/token", "prescient/longrun", "prescient/ops/definition", "prescient/schedule", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps"}, vocabulary...)},
 	{"prescient/ops/definition", []string{"prescient", "prescient/longrun", "prescient/schedule", "prescient/schedule/timeline", "prescient/steps", "slots"}},
-	{"prescient/ops/door", append([]string{"prescient/internal/token", "prescient/ops"}, vocabulary...)},
+	{"prescient/ops/door", append([]string{"prescient/internal/bound", "prescient/internal/token", "prescient/ops"}, vocabulary...)},
 	{"prescient/ops/stream", []string{"prescient/ops"}},
 	{"prescient/ops/kind", []string{"prescient", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/forecast", "prescient/ops", "prescient/schedule", "prescient/stats", "prescient/steps"}},
 	{"prescient/api", append([]string{"prescient/internal/bound", "prescient/internal/filled"}, rooms...)},
 	{"prescient/api/apiclient", nil},
-	{"prescient/page/internal/look", []string{"prescient"}}, // what a page shows is for others
+	{"prescient/page/internal/look", []string{"prescient", "prescient/internal/bound"}}, // what a page shows is for others
 	{"prescient/page/login", append([]string{"prescient/audit", "prescient/internal/bound", "prescient/internal/password", "prescient/ops", "prescient/ops/door", "prescient/page", "prescient/page/internal/look"}, vocabulary...)},
 	{"prescient/page/internal/chart", nil},
 	{"prescient/page/internal/mend", []string{"prescient", "prescient/doctor", "prescient/ops"}},

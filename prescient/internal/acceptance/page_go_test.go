@@ -18,7 +18,6 @@ import (
 var goOnPages = []struct{ page, with, before, after string }{
 	{"README.md", "checks.Insert(ctx, tx", "func insert(ctx context.Context, db *sqlx.DB, placed time.Time) (*client.Client, error) {\n", "return checks, err }"},
 	{"prescient/event/broker/README.md", "func consume(", "var db *sqlx.DB; var outbox *event.Outbox; func remind(context.Context, *sql.Tx, []byte) error { return nil }\n", "var _ = consume"},
-	{"README.md", "(*time.Time, error)\n", "type form ", ""},
 	{"prescient/README.md", "schedules.Create(", "func create(ctx context.Context, tx *sqlx.Tx, checks *client.Client) (*schedule.Schedules, error) { var err error\n", "return schedules, err }"},
 	{"prescient/README.md", "longrun.New(", "func long(ctx context.Context, db *sqlx.DB, schedules *schedule.Schedules, registry *prescient.Registry) (*longrun.Runner, error) {\n", "return runner, err }"},
 	{"prescient/README.md", "steps.New(", "func ofSteps(ctx context.Context, tx *sqlx.Tx, checks *client.Client, registry *prescient.Registry, runner *longrun.Runner) error { var err error\n", "return err }"},

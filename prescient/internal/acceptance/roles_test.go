@@ -60,6 +60,8 @@ var rights = []struct {
 	{"UPDATE p_exec_known SET seen_at = seen_at", []string{"worker", "owner"}},
 	{"SELECT COUNT(*) FROM p_duty", []string{"operator", "worker", "serve-viewer", "serve-operator", "serve-admin", "owner"}},
 	{"UPDATE p_duty SET token = token", []string{"worker", "serve-operator", "serve-admin", "owner"}},
+	{"UPDATE p_duty SET worker = worker, allocated_until = allocated_until", []string{"worker", "serve-operator", "serve-admin", "owner"}},
+	{"UPDATE p_duty SET name = name", []string{"worker", "owner"}},
 	{"SELECT COUNT(*) FROM p_bulk_run, p_bulk_check", []string{"operator", "oncall", "serve-viewer", "serve-operator", "serve-admin", "owner"}},
 	{"UPDATE p_bulk_run SET done = done", []string{"oncall", "serve-operator", "serve-admin", "owner"}},
 	// A number that somebody gives would be the last for all.
@@ -95,6 +97,11 @@ var rights = []struct {
 	{"DELETE FROM p_slot_run WHERE bucket = 9", []string{"owner"}},
 	{"SELECT COUNT(*) FROM p_job_run_log", []string{"analyst", "app", "app-reschedule", "operator", "worker", "serve-viewer", "serve-operator", "serve-admin", "owner"}},
 	{"SELECT COUNT(*) FROM p_job_definition, p_step_definition", []string{"analyst", "app", "app-reschedule", "operator", "worker", "serve-viewer", "serve-operator", "serve-admin", "owner"}},
+	// Arguments of steps stand in definitions.
+	{"SELECT MAX(definition) FROM p_job_definition", []string{"analyst", "app", "app-reschedule", "operator", "worker", "serve-operator", "serve-admin", "owner"}},
+	{"SELECT MAX(definition) FROM p_step_definition", []string{"analyst", "app", "app-reschedule", "operator", "worker", "serve-operator", "serve-admin", "owner"}},
+	{"SELECT MAX(definition) FROM p_job_version", []string{"analyst", "app", "app-reschedule", "operator", "worker", "serve-operator", "serve-admin", "owner"}},
+	{"SELECT job, version, created_at FROM p_job_version", []string{"analyst", "app", "app-reschedule", "operator", "worker", "serve-viewer", "serve-operator", "serve-admin", "owner"}},
 	{"UPDATE p_step_definition SET version = version", []string{"app", "app-reschedule", "serve-operator", "serve-admin", "owner"}},
 	{"UPDATE p_job_definition SET version = version", []string{"app", "app-reschedule", "serve-operator", "serve-admin", "owner"}},
 	{"UPDATE p_job_definition SET name = name", []string{"owner"}},

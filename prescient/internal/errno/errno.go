@@ -32,7 +32,7 @@ func Passing(err error) bool {
 		return false
 	case Is(err, DiskFull, TableFull, TooManyConnections, ServerShutdown, UnknownCommand, LockWaitTimeout, Deadlock,
 		CheckRead, ReadOnly, Autoincrement, ReadOnlyMode, NoWait, TransactionRollback, IdledOut, ConnectionKilled,
-		QueryInterrupted, ErrorDuringCommit, ResolveLock, WriteConflict, RunHook, BeforeFailover, OnFailover):
+		QueryInterrupted, ErrorDuringCommit, ResolveLock, WriteConflict, RunHook, BeforeFailover, OnFailover, ServerGone, ServerLost), away(err):
 		return true
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, sql.ErrConnDone),
 		errors.As(err, &network), errors.Is(err, context.DeadlineExceeded):
@@ -45,9 +45,9 @@ func Passing(err error) bool {
 	return false
 }
 
-// RolledBack says whether the server has rolled the whole transaction back with an error, for others got in its way.
+// RolledBack says whether the server has rolled the whole transaction back with an error, for others got in its way, or it took too long.
 func RolledBack(err error) bool {
-	return Is(err, Deadlock, CheckRead, TransactionRollback, WriteConflict)
+	return Is(err, Deadlock, CheckRead, TransactionRollback, WriteConflict) || ended(err)
 }
 
 // KeepsRow says whether a server refuses to delete or change a row for what the tables say of it: a foreign key, a trigger, a CHECK.
@@ -81,6 +81,7 @@ const (
 	DuplicateKey             = 1062
 	Syntax                   = 1064
 	NoSuchConstraintMariaDB  = 1091
+	Unknown                  = 1105 // Vitess: what has no number of its own
 	TableFull                = 1114 // the disk, too
 	HostBlocked              = 1129
 	HostDenied               = 1130
@@ -111,6 +112,8 @@ const (
 	UserDeniedPassword       = 1698
 	ReadOnlyMode             = 1836
 	ConnectionKilled         = 1927 // MariaDB: it idled in a transaction, or an administrator did
+	ServerGone               = 2006 // Vitess: of a server behind it, as the next; a driver's own have no number
+	ServerLost               = 2013
 	RunHook                  = 3100 // Group Replication: the server left the group under the transaction
 	TransactionRollback      = 3101 // Group Replication: certification failed
 	UserLocked               = 3118

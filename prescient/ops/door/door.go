@@ -5,8 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +14,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/rs/zerolog"
 
+	"prescient/prescient/internal/bound"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/internal/token"
@@ -23,10 +24,11 @@ import (
 
 // Door knows callers. It is for concurrent use.
 type Door struct {
-	db     *sqlx.DB
-	tables store.Tables
-	open   ops.Role
-	log    zerolog.Logger
+	db      *sqlx.DB
+	tables  store.Tables
+	open    ops.Role
+	proxies bound.Proxies
+	log     zerolog.Logger
 
 	mu    sync.Mutex
 	tried map[uint64]time.Time // when the last use of a token was to be noted
@@ -40,6 +42,8 @@ type Options struct {
 	Dialect text.Dialect
 	// Open is the role of requests without a token; by default they are refused.
 	Open ops.Role
+	// Proxies are believed when they say where a request came from; none by default.
+	Proxies []netip.Prefix
 	// Log gets what could not be noted or forgotten; nothing by default.
 	Log zerolog.Logger
 }
@@ -55,7 +59,7 @@ func Open(ctx context.Context, db *sqlx.DB, o Options) (*Door, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Door{db: db, tables: tables, open: o.Open, log: o.Log, tried: make(map[uint64]time.Time)}, nil
+	return &Door{db: db, tables: tables, open: o.Open, proxies: o.Proxies, log: o.Log, tried: make(map[uint64]time.Time)}, nil
 }
 
 // DB is the pool that it was opened with.
@@ -67,10 +71,7 @@ const lookWithin = 5 * time.Second
 // Authenticate says who sent a request: the holder of the token in its Authorization header. The error wraps ops.ErrUnauthorized, or comes from the
 // database.
 func (d *Door) Authenticate(r *http.Request) (ops.Caller, error) {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
+	host := d.Address(r)
 	if d.open != "" && r.Header.Get("Authorization") == "" {
 		return ops.Caller{Name: "without a token", Role: d.open, Host: host}, nil
 	}
@@ -78,6 +79,9 @@ func (d *Door) Authenticate(r *http.Request) (ops.Caller, error) {
 	by.Host = host
 	return by, err
 }
+
+// Address is where a request came from: whom the proxies name, where one of them sent it.
+func (d *Door) Address(r *http.Request) string { return d.proxies.Address(r) }
 
 // Bearer returns the token of a request, which stands in its Authorization header alone.
 func Bearer(r *http.Request) string {

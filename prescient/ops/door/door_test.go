@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +123,7 @@ func TestARequestBringsItsTokenInOneHeader(t *testing.T) {
 				if header != "" {
 					request.Header.Set("Authorization", header)
 				}
+				request.Header.Set("X-Forwarded-For", "198.51.100.1") // which nobody who is no proxy may say
 				d, want := r.door, ops.Caller{Name: name, Role: ops.Viewer, Token: made.Number, Host: "10.0.0.7"}
 				if role != "" {
 					d = r.open(role)
@@ -246,6 +248,27 @@ func TestWhoIsDisabledIsNobodyWhoSignsIn(t *testing.T) {
 			r.Exec(step.sql)
 			if has, err := r.door.HasUser(t.Context()); has != step.want || err != nil {
 				t.Errorf("%s: %t, %v", step.sql, has, err)
+			}
+		}
+	})
+}
+
+func TestACallersAddressIsTheOneThatTheProxyNames(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		made := r.make(ops.Viewer)
+		d, err := door.Open(t.Context(), r.As("serve-door", time.Time{}), door.Options{Prefix: "p_", Dialect: r.Setting, Open: ops.Viewer, Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.7/32")}})
+		r.Must(err)
+		for remote, want := range map[string]string{"10.0.0.7:1": "198.51.100.1", "10.0.0.8:1": "10.0.0.8"} {
+			for _, header := range []string{"Bearer " + made.Secret, ""} {
+				request := httptest.NewRequest("GET", "/", nil)
+				request.RemoteAddr = remote
+				request.Header.Set("X-Forwarded-For", "192.0.2.1, 198.51.100.1")
+				if header != "" {
+					request.Header.Set("Authorization", header)
+				}
+				if by, err := d.Authenticate(request); err != nil || by.Host != want {
+					t.Errorf("%s, %.6q: %+v, %v", remote, header, by, err)
+				}
 			}
 		}
 	})

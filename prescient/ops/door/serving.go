@@ -22,6 +22,8 @@ type Serving struct {
 	Concurrent int
 	// Rate is how many requests a second each caller may send, DefaultRate by default, in bursts of twice as many; more are answered 429.
 	Rate float64
+	// Proxies are believed when they say where a request came from; none by default. Authenticate has to know them, too, as a Door does by its Options.
+	Proxies []netip.Prefix
 	// Version of the program, for the description.
 	Version string
 	// Log gets what went wrong inside; nothing by default.
@@ -40,8 +42,6 @@ type Page struct {
 	BaseURL, Place, Colour string
 	// Open is the role of those who have not signed in; by default they are asked to.
 	Open ops.Role
-	// Proxies are believed when they say where a request came from.
-	Proxies []netip.Prefix
 	// Idle is for how long a session may be unused, and Lifetime how long it is good at most.
 	Idle, Lifetime time.Duration
 	// OIDC is the provider by which others than users sign in.

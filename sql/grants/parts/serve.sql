@@ -4,7 +4,7 @@ GRANT SELECT, INSERT ON {database}.{job_history} TO {account};
 GRANT SELECT ON {database}.{slot_run} TO {account};
 GRANT SELECT ON {database}.{exec_run} TO {account};
 GRANT SELECT ON {database}.{exec_known} TO {account};
-GRANT SELECT, INSERT, UPDATE ON {database}.{duty} TO {account};
+GRANT SELECT, INSERT (name, token, worker, allocated_until), UPDATE (token, worker, allocated_until) ON {database}.{duty} TO {account};
 GRANT SELECT ON {database}.{stats_hour} TO {account};
 GRANT SELECT ON {database}.{stats} TO {account};
 GRANT SELECT ON {database}.{stats_bucket} TO {account};

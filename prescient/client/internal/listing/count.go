@@ -28,7 +28,7 @@ func Count(ctx context.Context, t *store.Tables, db DB, l Listing, q Query, most
 	bounds, index := q.Bounds, cmp.Or(q.Index, "PRIMARY")
 	for {
 		var last []reached
-		if err := db.SelectContext(ctx, &last, t.Fill(l.reach, "{bounds}", bounds.text(), "{index}", index), append(bounds.args, longestStretch-1)...); err != nil {
+		if err := db.SelectContext(ctx, &last, t.Fill(l.reach, "{bounds}", bounds.text(), "{index}", index), append(bounds.args, store.LongestStretch-1)...); err != nil {
 			return c, fmt.Errorf("looking how far to count: %w", err)
 		}
 		stretch, cursor := bounds, ""

@@ -9,14 +9,6 @@ import (
 	"prescient/prescient/internal/store"
 )
 
-const (
-	// firstStretch is how many rows are looked at first; each stretch after it has stretchGrowth times as many, up to
-	// longestStretch. What is frequent is found in the first.
-	firstStretch   = 1000
-	stretchGrowth  = 4
-	longestStretch = 64000
-)
-
 // DB is what *sqlx.DB and *sqlx.Tx have in common for lists.
 type DB interface {
 	prescient.DB
@@ -48,29 +40,6 @@ type Query struct {
 type Row interface {
 	Cursor() string
 	Entity() prescient.Entity
-}
-
-// stretches says how many rows are looked at next.
-type stretches struct {
-	looked, next, most int
-	began              time.Time
-	within             time.Duration
-}
-
-// take is the next stretch. Where there is a bound in time, it is as long as what is left of that allows by what was seen.
-func (s *stretches) take(now time.Time) int {
-	n := min(s.next, s.most-s.looked)
-	if took := now.Sub(s.began); s.within > 0 && s.looked > 0 && took > 0 {
-		n = min(n, max(firstStretch, int(float64(s.looked)*float64(s.within-took)/float64(took))))
-	}
-	s.looked += n
-	s.next = min(s.next*stretchGrowth, longestStretch)
-	return n
-}
-
-// over says whether that was enough.
-func (s *stretches) over(now time.Time) bool {
-	return s.looked >= s.most || s.within > 0 && now.Sub(s.began) >= s.within
 }
 
 // Stop says where a search ended before its page was full.
@@ -127,9 +96,9 @@ func Read[R Row](ctx context.Context, t *store.Tables, db DB, l Listing, q Query
 	if q.Entity.Key != "" {
 		q.Filter = q.Filter.and(ofEntity(q.Entity))
 	}
-	s := stretches{next: firstStretch, most: q.Search, began: time.Now(), within: q.Within}
+	s := store.NewStretches(store.FirstStretch, q.Search, q.Within, time.Now())
 	for {
-		stretch := s.take(time.Now())
+		stretch := s.Take(time.Now())
 		var last []reached
 		if err := db.SelectContext(ctx, &last, t.Fill(l.reach, "{bounds}", within.text(), "{index}", reach), append(within.args, stretch-1)...); err != nil {
 			return nil, nil, err
@@ -147,8 +116,8 @@ func Read[R Row](ctx context.Context, t *store.Tables, db DB, l Listing, q Query
 		if found = append(found, page...); err != nil || len(found) == q.Limit {
 			return found, nil, err
 		}
-		if s.over(time.Now()) {
-			return found, &Stop{Rows: s.looked, Reached: at, After: cursor}, nil
+		if s.Over(time.Now()) {
+			return found, &Stop{Rows: s.Looked(), Reached: at, After: cursor}, nil
 		}
 		behind, err := l.behind(cursor)
 		if err != nil {

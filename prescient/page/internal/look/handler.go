@@ -2,9 +2,9 @@ package look
 
 import (
 	"net/http"
-	"net/netip"
-	"slices"
 	"strings"
+
+	"prescient/prescient/internal/bound"
 )
 
 // policy is what a browser may load and do for a page: own stylesheet, script and pictures, forms to ourselves, and nothing that stands in the page
@@ -65,30 +65,5 @@ func (s *Site) below(r *http.Request) *http.Request {
 	return r2
 }
 
-// Address is where a request came from: its sender, or, where that is a proxy of ours, whom the proxies say it came from. Of the list that they leave
-// the last that is none of them counts, as what stands before may be anybody's invention.
-func (s *Site) Address(r *http.Request) string {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	sender := at.Addr().Unmap()
-	if !s.proxy(sender) {
-		return sender.String()
-	}
-	list := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for _, one := range slices.Backward(list) {
-		addr, err := netip.ParseAddr(strings.TrimSpace(one))
-		if err != nil {
-			break
-		}
-		if sender = addr.Unmap().WithZone(""); !s.proxy(sender) {
-			break
-		}
-	}
-	return sender.String()
-}
-
-func (s *Site) proxy(addr netip.Addr) bool {
-	return slices.ContainsFunc(s.options.Proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
-}
+// Address is where a request came from, as our proxies say.
+func (s *Site) Address(r *http.Request) string { return bound.Proxies(s.options.Proxies).Address(r) }

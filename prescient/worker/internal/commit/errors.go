@@ -32,7 +32,8 @@ func refusesRow(err error) bool {
 	var server *mysql.MySQLError
 	return errors.Is(err, errWriting) && !errors.Is(err, tally.ErrWriting) && errors.As(err, &server) && !errno.Passing(err) &&
 		!errno.Denied(err) &&
-		!errno.Is(err, errno.NoSuchTable, errno.NoSuchColumn, errno.NoDatabase, errno.Syntax, errno.NoSuchName, errno.NoDefiner, errno.UnknownVariable)
+		!errno.Is(err, errno.NoSuchTable, errno.NoSuchColumn, errno.NoDatabase, errno.Syntax, errno.NoSuchName, errno.NoDefiner, errno.UnknownVariable,
+			errno.Unknown) // of Vitess, where it may be anything
 }
 
 // RefusesHistory says whether that was its end in history, and not the row itself.

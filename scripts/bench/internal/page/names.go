@@ -12,6 +12,7 @@ const (
 	RiverReady     = "River on Postgres, made available before"
 	RiverScheduled = "River on Postgres, scheduled"
 	AmongPending   = ", more pending"
+	Near           = ", 1ms away"
 
 	OrdersEach  = "prescient, jobs/orders, one query a job"
 	OrdersBatch = "prescient, jobs/orders, one IN a batch"
@@ -61,3 +62,17 @@ func ByHandName(connections int) string {
 
 // AsynqName is the case of a setting of Redis.
 func AsynqName(fsync string) string { return "Asynq on Redis, fsync " + fsync }
+
+// ReadingRows and QueueRows are how many rows a transaction of those has.
+var (
+	ReadingRows = []int{CommitRows, 4 * CommitRows} // as many as a commit of a slot run by default, and alone on its server
+	QueueRows   = []int{100, 1000}
+)
+
+// ReadingName is the case of reading each row and ending what was read, so many in a transaction.
+func ReadingName(rows int) string { return fmt.Sprintf("SQL only, %d rows are read, then ended", rows) }
+
+// QueueBatchName is the case of a queue table of which so many rows are claimed and finished in a transaction.
+func QueueBatchName(rows int) string {
+	return fmt.Sprintf("SKIP LOCKED queue, %d rows a transaction", rows)
+}

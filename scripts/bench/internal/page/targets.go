@@ -61,7 +61,24 @@ func targets() []target {
 	const endsWhy = "each row is read, called, and looked at again before it is deleted; the floor copies rows inside the server and " +
 		"knows nothing of them"
 	const floor = "ends a second against the floor at one connection"
+	const readingWhy = "who only reads and ends has no lease, looks at nothing again, and loses rows when it dies"
+	batched := func(name, suffix string) func(s *results) (float64, bool) {
+		var peers []string
+		for _, rows := range QueueRows {
+			peers = append(peers, QueueBatchName(rows)+suffix)
+		}
+		return ratio(name+suffix, peers...)
+	}
 	return []target{
+		{measure: fmt.Sprintf("ends a second against reading %d rows and ending them on 4 connections", ReadingRows[0]), least: 0.9, most: 1, section: "ends", limited: "prescient, ends",
+			why: readingWhy, figures: []figure{{"", ratio("prescient, ends", ReadingName(ReadingRows[0]))}, {"batch handler", ratio("prescient, ends, batch handler", ReadingName(ReadingRows[0]))},
+				{"1 ms away", ratio("prescient, ends"+Near, ReadingName(ReadingRows[0])+Near)}}},
+		{measure: fmt.Sprintf("alone on the server, against reading %d rows and ending them", ReadingRows[1]), least: 1, most: 1.1, section: "ends", limited: "prescient, ends, alone on its server",
+			why: readingWhy, figures: []figure{{"", ratio("prescient, ends, alone on its server", ReadingName(ReadingRows[1]))},
+				{"batch handler", ratio("prescient, ends, batch handler, alone on its server", ReadingName(ReadingRows[1]))}}},
+		{measure: "against SKIP LOCKED, 100 or 1000 rows a transaction", least: 2, most: 3, unit: "×", section: "queue", limited: "prescient, ends",
+			figures: []figure{{"", batched("prescient, ends", "")}, {"batch handler", batched("prescient, ends, batch handler", "")},
+				{"with more pending", batched("prescient, ends", AmongPending)}, {"1 ms away", batched("prescient, ends", Near)}}},
 		{measure: floor + ", MariaDB", on: []Engine{MariaDB}, least: 0.75, most: 1, section: "ends", limited: "prescient, ends", why: endsWhy, figures: ends},
 		{measure: floor + ", MySQL with binlog", on: []Engine{MySQL}, least: 0.6, most: 0.8, section: "ends", limited: "prescient, ends", why: endsWhy, figures: ends},
 		{measure: floor + ", MySQL without binlog", on: []Engine{MySQLNoBinlog}, section: "ends", limited: "prescient, ends", figures: ends},

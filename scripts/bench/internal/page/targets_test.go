@@ -21,15 +21,19 @@ func TestTheTableOfTargetsSaysWhatWasReached(t *testing.T) {
 	tx := measured("tx", MariaDB, "1", map[string]int{"prescient, Tx handler": 70, ByHandName(1): 10, ByHandName(8): 10})
 	table := targetTable(latest(slices.Concat(
 		[]Record{{Section: "tx", Engine: "mariadb", Server: "mariadb", Begin: "tx scale=1 rows=0"}}, tx[:3],
-		measured("ends", MariaDB, "1", map[string]int{"prescient, ends": 80, "prescient, ends, batch handler": 110, FloorName(1): 100, FloorName(4): 400, "prescient, moves": 20}),
+		measured("ends", MariaDB, "1", map[string]int{"prescient, ends": 80, "prescient, ends, batch handler": 110, FloorName(1): 100, FloorName(4): 400, "prescient, moves": 20,
+			ReadingName(1000): 100, "prescient, ends, 1ms away": 30, ReadingName(1000) + Near: 40, "prescient, ends, alone on its server": 130, ReadingName(4000): 125}),
 		measured("ends", MySQL, "0.02", map[string]int{"prescient, ends": 90, FloorName(1): 100}),
-		measured("queue", MariaDB, "0.25", map[string]int{"prescient, ends": 500, FloorQueueName(1): 1, FloorQueueName(8): 10}),
+		measured("queue", MariaDB, "0.25", map[string]int{"prescient, ends": 500, FloorQueueName(1): 1, FloorQueueName(8): 10, QueueBatchName(100): 100, QueueBatchName(1000): 200}),
 		measured("growth", MySQL, "1", map[string]int{"prescient, one handler, among 1M pending": 120, "prescient, one handler, among 30M pending": 100})[:1],
 	), nil))
 	for _, want := range []string{
 		"MariaDB | 0.75 | 1 | **0.80** at least (batch handler 1.10) |  | MariaDB: the processors (busy 90 %; 1250 µs a row in the worker, 21250 in the server); ",
 		"MySQL with binlog | 0.6 | 0.8 |  | **0.90** (a try-out at scale 0.02) | ",
 		"MySQL without binlog |  |  |  | not measured |  |\n",
+		"ends a second against reading 1000 rows and ending them on 4 connections | 0.9 | 1 | **0.80** missed (batch handler 1.10; 1 ms away 0.75) | ",
+		"alone on the server, against reading 4000 rows and ending them | 1 | 1.1 | **1.04** at least | not measured | ",
+		"against SKIP LOCKED, 100 or 1000 rows a transaction | 2× | 3× | **2.50×** at least (scale 0.25) | not measured | ",
 		"against SKIP LOCKED row by row on the same server | 20× | 40× | **50×** reached (scale 0.25) | not measured | ",
 		"| moves against ends | 0.4 | 0.6 | **0.25** missed | not measured | ",
 		"| ≤ 1.3× | ≤ 1.1× | not measured | not measured | ",                                                // a section that was stopped before there is a ratio
