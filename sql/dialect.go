@@ -15,6 +15,10 @@ import (
 // In Plain a statement has NOWAIT in the place of SKIP LOCKED, for which TiDB takes no lock: what somebody else has locked is refused at
 // once, and not left out. For all else that differs see [Dialect.Read].
 //
+// Vitess parses statements, and prints them anew for its MySQL: of DELETE a FROM t a FORCE INDEX (i) it leaves out the first a where the session
+// is targeted at a shard, and no server takes that. With its table in parentheses it arrives as it was, so it is spelled like that in Full. In
+// Plain it is not: untargeted, Vitess drops the hint, but for one in parentheses, of which it makes the same.
+//
 // Either works on the tables of the other, where the server can do what it asks for: clients and workers in Plain on tables
 // that were made in Full, which still hold plain SQL to their CHECKs, and those in Full on plain tables. So nobody has to ask
 // the tables in which they were made.
@@ -22,7 +26,7 @@ type Dialect string
 
 // The dialects. A setting takes Auto or Plain; what is set to nothing is Auto.
 const (
-	Auto  Dialect = "auto" // what the server can do: Plain on TiDB and Vitess, Full on the others
+	Auto  Dialect = "auto" // what the server can do: Plain on TiDB and Vitess, Full on the others and on a shard of Vitess
 	Full  Dialect = "full"
 	Plain Dialect = "plain"
 )

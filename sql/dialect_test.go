@@ -43,6 +43,31 @@ func TestStatementsInPlainTakeTheSame(t *testing.T) {
 	}
 }
 
+func TestADeleteWithAHintIsSpelledAsVitessTakesIt(t *testing.T) {
+	bare, inParentheses := regexp.MustCompile(`^DELETE [a-z]+ FROM \w+ \w+ FORCE INDEX`), regexp.MustCompile(`^DELETE [a-z]+ FROM \(\w+ \w+ FORCE INDEX \(\w+\)\)`)
+	for _, c := range []struct {
+		dialect      sql.Dialect
+		want, refuse *regexp.Regexp
+	}{{sql.Full, inParentheses, bare}, {sql.Plain, bare, inParentheses}} {
+		statements, err := sql.LoadFor(c.dialect, "p_")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for name, text := range statements {
+			if c.want.MatchString(text) {
+				n++
+			}
+			if c.refuse.MatchString(text) {
+				t.Errorf("%s in %s: %s", name, c.dialect, text)
+			}
+		}
+		if n < 8 {
+			t.Errorf("%s has %d of them; is this looked for as it is spelled?", c.dialect, n)
+		}
+	}
+}
+
 func TestAFileIsReadForADialectWithTheFilesThatItNames(t *testing.T) {
 	files := fstest.MapFS{
 		"a/one.sql":   {Data: []byte("a\n  b, -- only full\n  c,   -- only plain\n  -- +file parts/p.sql\n-- +file parts/q.sql -- only plain\nf\n")},
@@ -114,6 +139,7 @@ func TestADialectIsChosenByTheServer(t *testing.T) {
 		{sql.Auto, sql.MariaDB, sql.Full},
 		{sql.Auto, sql.TiDB, sql.Plain},
 		{sql.Auto, sql.Vitess, sql.Plain},
+		{sql.Auto, sql.VitessShard, sql.Full},
 		{sql.Plain, sql.MySQL, sql.Plain},
 		{sql.Plain, sql.MariaDB, sql.Plain},
 	} {

@@ -17,6 +17,9 @@ const (
 	MariaDB Server = "mariadb"
 	TiDB    Server = "tidb"
 	Vitess  Server = "vitess" // and PlanetScale, which is one
+	// VitessShard is a Vitess in a session that is targeted at a shard. Statements come to its MySQL nearly as they are, but for those that make a
+	// procedure, and named locks.
+	VitessShard Server = "vitess-shard"
 )
 
 // Querier is what *sql.DB, *sql.Conn and *sqlx.DB have in common.
@@ -26,30 +29,35 @@ type Querier interface {
 
 // ServerOf asks a server what it is.
 func ServerOf(ctx context.Context, db Querier) (Server, error) {
-	rows, err := db.QueryContext(ctx, "SELECT VERSION()")
+	// Not VERSION(), which a shard of Vitess answers for its MySQL. DATABASE() is the target there.
+	rows, err := db.QueryContext(ctx, "SELECT @@version, COALESCE(DATABASE(), '')")
 	if err != nil {
 		return MySQL, fmt.Errorf("asking the server for its version: %w", err)
 	}
 	defer rows.Close()
-	var version string
+	var version, database string
 	if rows.Next() {
-		if err := rows.Scan(&version); err != nil {
+		if err := rows.Scan(&version, &database); err != nil {
 			return MySQL, fmt.Errorf("asking the server for its version: %w", err)
 		}
 	}
 	if err := rows.Err(); err != nil {
 		return MySQL, fmt.Errorf("asking the server for its version: %w", err)
 	}
-	return serverBy(version), nil
+	return serverBy(version, database), nil
 }
 
-// serverBy reads what VERSION() says, such as 11.8.3-MariaDB, 8.0.11-TiDB-v8.4.0 or 8.0.30-Vitess.
-func serverBy(version string) Server {
+// serverBy reads what @@version says, such as 11.8.3-MariaDB, 8.0.11-TiDB-v8.4.0 or 8.0.30-Vitess, and the database: on Vitess shop@replica is a
+// keyspace, and shop:-80, shop/-80 or shop[-80] a part of one.
+func serverBy(version, database string) Server {
 	version = strings.ToLower(version)
 	switch {
 	case strings.Contains(version, "tidb"):
 		return TiDB
 	case strings.Contains(version, "vitess"), strings.Contains(version, "planetscale"):
+		if strings.ContainsAny(database, ":/[") {
+			return VitessShard
+		}
 		return Vitess
 	case strings.Contains(version, "mariadb"):
 		return MariaDB

@@ -15,8 +15,18 @@ func TestAServerIsKnownByItsVersion(t *testing.T) {
 		"8.0.23-PlanetScale":   Vitess,
 		"":                     MySQL,
 	} {
-		if got := serverBy(version); got != want {
-			t.Errorf("%q is %q; want %q", version, got, want)
+		for _, database := range []string{"", "shop", "shop@replica"} {
+			if got := serverBy(version, database); got != want {
+				t.Errorf("%q of %q is %q; want %q", version, database, got, want)
+			}
+		}
+	}
+	for _, target := range []string{"shop:-80", "shop:80-@primary", "shop/-80", "shop[-80]", "shop:-"} {
+		if got := serverBy("8.4.6-Vitess", target); got != VitessShard {
+			t.Errorf("Vitess at %q is %q", target, got)
+		}
+		if got := serverBy("9.7.0", target); got != MySQL {
+			t.Errorf("MySQL at %q is %q", target, got)
 		}
 	}
 }

@@ -225,7 +225,7 @@ func (l *look) locking(share bool) string {
 	switch {
 	case !share:
 		return "FOR UPDATE"
-	case l.Server == text.MySQL:
+	case l.Server == text.MySQL, l.Server == text.VitessShard:
 		return "FOR SHARE"
 	}
 	return "LOCK IN SHARE MODE"

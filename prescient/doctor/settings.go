@@ -167,7 +167,7 @@ func recovering(value string, at bounds) (Severity, string) {
 	switch n, err := strconv.Atoi(value); {
 	case err != nil, n == 0:
 		return SeverityOK, ""
-	case at.server == text.MySQL:
+	case at.server == text.MySQL, at.server == text.VitessShard:
 		return SeverityBad, "the server refuses every insert, cancel and slot run (1881)"
 	}
 	return SeverityWarn, "the server leaves out work that keeps data whole, and from 2 on its purge"

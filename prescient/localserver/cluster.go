@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"prescient/prescient/localserver/internal/folder"
+	"prescient/prescient/localserver/internal/port"
 )
 
 // An Engine is what joins servers to a cluster.
@@ -74,11 +75,11 @@ func (c *Cluster) start(ctx context.Context, engine Engine) error {
 		if err := s.makeFolder(); err != nil {
 			return err
 		}
-		port, err := freePort()
+		free, err := port.Free()
 		if err != nil {
 			return err
 		}
-		s.account.port = port
+		s.account.port = free
 	}
 	if err := c.makeMembers(engine); err != nil {
 		return err
@@ -122,7 +123,7 @@ func (c *Cluster) makeMembers(engine Engine) error {
 	ports := make([]int, len(c.Nodes)) // that the nodes talk to each other on
 	for i := range ports {
 		var err error
-		if ports[i], err = freePort(); err != nil {
+		if ports[i], err = port.Free(); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"prescient/prescient/localserver/internal/port"
 )
 
 // ErrNoGalera is returned when Galera's library is not there.
@@ -33,7 +35,7 @@ func makeGalera(nodes []*Server, ports []int) error {
 		return err
 	}
 	for i, s := range nodes {
-		ist, err := freePort()
+		ist, err := port.Free()
 		if err != nil {
 			return err
 		}

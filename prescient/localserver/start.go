@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"prescient/prescient/localserver/internal/folder"
+	"prescient/prescient/localserver/internal/port"
 	"prescient/prescient/localserver/internal/process"
 )
 
@@ -72,11 +73,11 @@ func (s *Server) prepare(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for attempt := 1; ; attempt++ {
-		port, err := freePort()
+		free, err := port.Free()
 		if err != nil {
 			return err
 		}
-		s.account.port = port
+		s.account.port = free
 		err = s.serve(ctx, initFile)
 		if err == nil || !errors.Is(err, errPortTaken) || attempt == portAttempts {
 			return err

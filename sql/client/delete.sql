@@ -2,5 +2,6 @@
 -- first, which deadlocks with a slot run.
 -- Index: PRIMARY of future_job, one entry each. Locks: the rows.
 -- {rows}: the rows as they were read, by next_check_at, job_key and revision
-DELETE job FROM {prefix}future_job job FORCE INDEX (PRIMARY)
+DELETE job FROM ({prefix}future_job job FORCE INDEX (PRIMARY)) -- only full
+DELETE job FROM {prefix}future_job job FORCE INDEX (PRIMARY) -- only plain
 WHERE {rows}

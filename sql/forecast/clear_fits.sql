@@ -2,4 +2,6 @@
 -- Index: PRIMARY of forecast_fit, a range. MySQL would scan the table for two of them.
 -- Locks: the rows, of which whoever has the duty alone writes.
 -- 1: the slots or days of the turn
-DELETE line FROM {prefix}forecast_fit line FORCE INDEX (PRIMARY) WHERE line.grain = ?
+DELETE line FROM ({prefix}forecast_fit line FORCE INDEX (PRIMARY)) -- only full
+DELETE line FROM {prefix}forecast_fit line FORCE INDEX (PRIMARY) -- only plain
+WHERE line.grain = ?

@@ -82,7 +82,7 @@ var readings sync.Map
 
 // readMigrations returns what the migrations make; it is not to be changed.
 func (s Schema) readMigrations() (made, error) {
-	s = Schema{Prefix: s.Prefix, Resolution: max(s.Resolution, time.Second), Dialect: s.Dialect, Set: s.Set} // what it goes by
+	s = Schema{Prefix: s.Prefix, Resolution: max(s.Resolution, time.Second), Dialect: s.Dialect, Server: s.withoutProcedures(), Set: s.Set} // what it goes by
 	read, _ := readings.LoadOrStore(s, sync.OnceValues(s.readEach))
 	return read.(func() (made, error))()
 }

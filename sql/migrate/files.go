@@ -66,7 +66,9 @@ func (s Schema) names() (names []string, err error) {
 var (
 	// checks are the CHECKs of a table, which come last in it. The dialect plain has none.
 	checks = regexp.MustCompile(`(?s),\n  CONSTRAINT .*?\n\)`)
-	makes  = regexp.MustCompile(`(?m)^CREATE .*?(TABLE|VIEW|PROCEDURE) (?:IF NOT EXISTS )?(\w+)`)
+	// procedures are the statements that make one.
+	procedures = regexp.MustCompile(`(?s)-- \+goose StatementBegin\nCREATE PROCEDURE .*?-- \+goose StatementEnd\n`)
+	makes      = regexp.MustCompile(`(?m)^CREATE .*?(TABLE|VIEW|PROCEDURE) (?:IF NOT EXISTS )?(\w+)`)
 )
 
 // migration returns a migration as it is sent, with the comments that stand in it. In the place of its line "-- +drop" is what drops all that
@@ -79,10 +81,21 @@ func (s Schema) migration(name string) (string, error) {
 	if s.Dialect == text.Plain {
 		whole = checks.ReplaceAllString(whole, "\n)")
 	}
+	if s.withoutProcedures() != "" {
+		whole = procedures.ReplaceAllString(whole, "")
+	}
 	seconds := int64(s.Resolution / time.Second)
 	whole = strings.NewReplacer("{installation}", text.InstallationStream, "{unseen}", unseen,
 		"{prefix}", s.Prefix, "{seconds}", strconv.FormatInt(seconds, 10), "{micros}", strconv.FormatInt(seconds*1e6, 10)).Replace(whole)
 	return strings.Replace(whole, "-- +drop\n", drops(whole), 1), nil
+}
+
+// withoutProcedures is the server where that makes none: Vitess does not parse them.
+func (s Schema) withoutProcedures() text.Server {
+	if s.Server == text.VitessShard {
+		return s.Server
+	}
+	return ""
 }
 
 // drops are the statements for that, the last first.
@@ -109,7 +122,7 @@ type rendered struct {
 
 // render fills prefix and resolution into the migrations, as goose reads them, and returns their names, in their order. Neither is to be changed.
 func (s Schema) render() (files fs.FS, names []string, err error) {
-	s = Schema{Prefix: s.Prefix, Resolution: s.Resolution, Dialect: s.Dialect, Set: s.Set} // what it goes by
+	s = Schema{Prefix: s.Prefix, Resolution: s.Resolution, Dialect: s.Dialect, Server: s.withoutProcedures(), Set: s.Set} // what it goes by
 	read, _ := renderings.LoadOrStore(s, sync.OnceValues(s.renderEach))
 	r, err := read.(func() (rendered, error))()
 	return r.files, r.names, err

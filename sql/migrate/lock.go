@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	text "prescient/sql"
 )
 
 // ErrLocked is returned when somebody else is migrating the same tables and did not finish in time.
@@ -20,7 +22,7 @@ const lockPatience = 60
 // the pool, which must not be closed for being idle as long. The error wraps ErrLocked where another holds it.
 //
 // The lock is a named one of the server, which goes with its connection. Where several nodes of a cluster take writes,
-// such locks hold on one of them only; there a row is taken as well, as rowLock tells.
+// such locks hold on one of them only; there a row is taken as well, as rowLock tells, and on a shard of Vitess in its place.
 func (s Schema) Lock(ctx context.Context, db *sql.DB) (unlock func(), err error) {
 	if db.Stats().MaxOpenConnections == 1 {
 		return nil, errors.New("a migration needs a second connection beside that which holds its lock, but the pool may open only one")
@@ -28,6 +30,10 @@ func (s Schema) Lock(ctx context.Context, db *sql.DB) (unlock func(), err error)
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
+	}
+	server, err := text.ServerOf(ctx, conn)
+	if err == nil && server == text.VitessShard { // which takes no named lock there
+		return s.lockRow(ctx, conn)
 	}
 	const name = "CONCAT('prescient:', LEFT(SHA2(CONCAT(DATABASE(), '/', ?), 256), 32))"
 	// In steps of a second: MySQL goes on waiting, and then has the lock for a moment, where the client gave up.
@@ -50,6 +56,19 @@ func (s Schema) Lock(ctx context.Context, db *sql.DB) (unlock func(), err error)
 		letGo()
 		// The lock goes with the connection if this fails.
 		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK("+name+")", s.Prefix)
+		_ = conn.Close()
+	}, nil
+}
+
+// lockRow takes the lock that is a row alone.
+func (s Schema) lockRow(ctx context.Context, conn *sql.Conn) (unlock func(), err error) {
+	l := newRowLock(conn, s.lockTable(), migrating)
+	if err := l.take(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("locking the schema: %w", err), conn.Close())
+	}
+	letGo := l.keep(ctx)
+	return func() {
+		letGo()
 		_ = conn.Close()
 	}, nil
 }

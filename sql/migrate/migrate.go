@@ -280,7 +280,7 @@ func (s Schema) migrate(ctx context.Context, db *sql.DB, do func(*goose.Provider
 	return s.altering(ctx, db, func(ddl *DDL) error {
 		through := ddl.asDatabase()
 		defer through.Close()
-		provider, err := goose.NewProvider("", through, files, goose.WithStore(store), goose.WithDisableGlobalRegistry(true))
+		provider, err := goose.NewProvider("", through, files, goose.WithStore(versions{store}), goose.WithDisableGlobalRegistry(true))
 		if err != nil {
 			return fmt.Errorf("reading the migrations: %w", err)
 		}

@@ -5,5 +5,6 @@
 -- Index: PRIMARY of future_job, one entry a row. Locks: the rows, held already.
 -- {keys}: job_keys as hexadecimal literals
 -- 1: slot
-DELETE job FROM {prefix}future_job job FORCE INDEX (PRIMARY)
+DELETE job FROM ({prefix}future_job job FORCE INDEX (PRIMARY)) -- only full
+DELETE job FROM {prefix}future_job job FORCE INDEX (PRIMARY) -- only plain
 WHERE job.next_check_at = ? AND (job.job_key IN ({keys}) OR 1 = 0)

@@ -4,4 +4,6 @@
 -- Index: PRIMARY of future_job, a range or a few. Locks: the rows, held already.
 -- {ranges}: job_key >= X'…' AND job_key < X'…' OR …
 -- 1: slot
-DELETE job FROM {prefix}future_job job FORCE INDEX (PRIMARY) WHERE job.next_check_at = ? AND ({ranges})
+DELETE job FROM ({prefix}future_job job FORCE INDEX (PRIMARY)) -- only full
+DELETE job FROM {prefix}future_job job FORCE INDEX (PRIMARY) -- only plain
+WHERE job.next_check_at = ? AND ({ranges})

@@ -130,6 +130,7 @@ var layers = []layer{
 	{"prescient/localserver", []string{"prescient/localserver/internal/*"}},
 	{"prescient/localserver/internal/*", nil},
 	{"prescient/localserver/servertest", []string{"prescient/localserver"}},
+	{"prescient/localserver/vitess", []string{"prescient/localserver", "prescient/localserver/internal/*"}},
 	{"prescient/prescienttest", append([]string{"slots", "sql", "sql/migrate", "prescient/localserver"}, rooms...)},
 	{"prescient/internal/rig", append([]string{"sql/migrate", "prescient/localserver/servertest"}, vocabulary...)},
 	{"prescient/internal/rig/app", append([]string{"prescient/client", "prescient/connect", "prescient/internal/rig", "prescient/localserver/servertest"}, vocabulary...)},

@@ -5,4 +5,4 @@ package process
 import "syscall"
 
 // childAttributes are the plain ones: a server whose parent is killed goes on.
-func childAttributes() *syscall.SysProcAttr { return nil }
+func childAttributes(Command) *syscall.SysProcAttr { return nil }

@@ -23,6 +23,7 @@ type Command struct {
 	Input   io.Reader // nil for none
 	Log     string    // the file to which the output goes, after what is in it
 	Hidden  string    // is not shown where the log is; empty for nothing
+	NotRoot bool      // it refuses to run as root: where this process does, on Linux, it is told that it is somebody else
 }
 
 // A Process is one run of a program.
@@ -52,7 +53,7 @@ func Start(c Command) (*Process, error) {
 	if len(c.Env) > 0 {
 		command.Env = append(command.Environ(), c.Env...)
 	}
-	command.SysProcAttr = childAttributes()
+	command.SysProcAttr = childAttributes(c)
 
 	started := make(chan error)
 	go func() {

@@ -1,4 +1,4 @@
-package localserver
+package port
 
 import (
 	"fmt"
@@ -10,20 +10,19 @@ import (
 // Ports are chosen below the range that the system gives to outgoing
 // connections, so that none of those sits on a killed server's port when the
 // server comes back.
-const lowestPort = 10000
+const lowest = 10000
 
-// freePort returns a port on the loopback device that is free now.
-func freePort() (int, error) {
+// Free returns a port on the loopback device that is free now.
+func Free() (int, error) {
 	highest := 32767
 	if text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range"); err == nil {
 		var first, last int
-		if _, err := fmt.Sscan(string(text), &first, &last); err == nil && first > lowestPort+1000 {
+		if _, err := fmt.Sscan(string(text), &first, &last); err == nil && first > lowest+1000 {
 			highest = first - 1
 		}
 	}
 	for range 100 {
-		port := lowestPort + rand.IntN(highest-lowestPort+1)
-		if isFree(port) {
+		if port := lowest + rand.IntN(highest-lowest+1); isFree(port) {
 			return port, nil
 		}
 	}

@@ -1,0 +1,2 @@
+// Package port chooses ports for servers.
+package port

@@ -1,0 +1,201 @@
+package vitess
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"prescient/prescient/localserver/internal/folder"
+	"prescient/prescient/localserver/internal/process"
+)
+
+// Keyspace is the name of a cluster's only one.
+const Keyspace = "shop"
+
+// user is the account of vtgate.
+const user = "prescient"
+
+// firstTablet is the number of the first shard's tablet.
+const firstTablet = 101
+
+// startTimeout bounds every start, whatever its context says.
+const startTimeout = 3 * time.Minute
+
+// Options say which cluster to start.
+type Options struct {
+	// Shards is how many there are, of ranges of one size, 256 at most. Default: 2.
+	Shards int
+	// VSchema is that of the keyspace, in JSON. Default: sharded, and without a table.
+	VSchema string
+	// ServerArgs, TabletArgs and GateArgs are further arguments of each MySQL, of each vttablet, and of vtgate.
+	ServerArgs, TabletArgs, GateArgs []string
+}
+
+// A Cluster is a private Vitess.
+type Cluster struct {
+	Shards []*Shard
+
+	options  Options
+	programs map[string]string // where each is, by its name
+	folder   folder.Folder
+	password string
+	topology string // the address of etcd
+	gate     int    // the port of vtgate
+
+	mu      sync.Mutex // guards what follows
+	running []*process.Process
+}
+
+// Start starts a cluster and returns when all its shards answer by vtgate. ctx bounds the start only; the cluster runs until Close or the end of
+// the process.
+func Start(ctx context.Context, options Options) (*Cluster, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	options.Shards = cmp.Or(options.Shards, 2)
+	if options.Shards < 1 || options.Shards > 256 {
+		return nil, fmt.Errorf("vitess: %d shards; from 1 to 256 can be had", options.Shards)
+	}
+	options.VSchema = cmp.Or(options.VSchema, `{"sharded": true}`)
+	programs, err := find()
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{options: options, programs: programs, password: rand.Text()}
+	for i, name := range shardNames(options.Shards) {
+		c.Shards = append(c.Shards, &Shard{Name: name, cluster: c, tablet: firstTablet + i})
+	}
+	if err := c.startAll(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("vitess: starting a cluster: %w", err), c.Close())
+	}
+	return c, nil
+}
+
+func (c *Cluster) startAll(ctx context.Context) (err error) {
+	if c.folder, err = folder.Make(""); err != nil {
+		return err
+	}
+	steps := []func(context.Context) error{c.startTopology}
+	for _, shard := range c.Shards {
+		steps = append(steps, shard.startServer)
+	}
+	if err := atOnce(ctx, steps); err != nil {
+		return err
+	}
+	steps = nil
+	for _, shard := range c.Shards {
+		steps = append(steps, shard.startTablet)
+	}
+	if err := atOnce(ctx, steps); err != nil {
+		return err
+	}
+	if err := c.Control(ctx, "RebuildKeyspaceGraph", Keyspace); err != nil {
+		return err
+	}
+	if err := c.Control(ctx, "ApplyVSchema", "--vschema="+c.options.VSchema, Keyspace); err != nil {
+		return err
+	}
+	return c.startGate(ctx)
+}
+
+// atOnce takes steps at the same time.
+func atOnce(ctx context.Context, steps []func(context.Context) error) error {
+	errs := make([]error, len(steps))
+	var all sync.WaitGroup
+	for i, step := range steps {
+		all.Go(func() { errs[i] = step(ctx) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// startGate starts vtgate, which answers once it has reached each shard.
+func (c *Cluster) startGate(ctx context.Context) error {
+	type login struct{ Password, UserData string }
+	text, err := json.Marshal(map[string][]login{user: {{Password: c.password, UserData: user}}})
+	if err != nil {
+		return err
+	}
+	accounts := filepath.Join(c.folder.Path, "accounts.json")
+	if err := os.WriteFile(accounts, text, 0o600); err != nil {
+		return fmt.Errorf("writing the account of vtgate: %w", err)
+	}
+	ports, err := c.serve(ctx, program{name: "vtgate", ports: 2,
+		args: func(ports []int) []string {
+			return append(append(c.topologyArgs(), "--cell="+cell, "--cells-to-watch="+cell, "--tablet-types-to-wait=PRIMARY",
+				fmt.Sprintf("--port=%d", ports[0]), "--bind-address=127.0.0.1",
+				fmt.Sprintf("--mysql-server-port=%d", ports[1]), "--mysql-server-bind-address=127.0.0.1",
+				"--mysql-auth-server-impl=static", "--mysql-auth-server-static-file="+accounts), c.options.GateArgs...)
+		},
+		answer: func(ctx context.Context, ports []int) error {
+			for _, shard := range c.Shards {
+				if err := c.answers(ctx, ports[1], Keyspace+":"+shard.Name); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		return err
+	}
+	c.gate = ports[1]
+	return nil
+}
+
+// answers is nil where a shard answers by vtgate on a port.
+func (c *Cluster) answers(ctx context.Context, port int, target string) error {
+	config := c.config(port, target)
+	config.Logger = &mysql.NopLogger{}
+	config.Timeout = 5 * time.Second
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return err
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	var one int
+	return db.QueryRowContext(ctx, "SELECT 1 FROM dual").Scan(&one)
+}
+
+func (c *Cluster) config(port int, target string) *mysql.Config {
+	config := mysql.NewConfig()
+	config.User, config.Passwd, config.Net, config.Addr, config.DBName = user, c.password, "tcp", at(port), target
+	return config
+}
+
+func (c *Cluster) dsn(target string) string { return c.config(c.gate, target).FormatDSN() }
+
+// DSN returns the data source name of the keyspace: vtgate sends a statement to the shards that have its rows.
+func (c *Cluster) DSN() string { return c.dsn(Keyspace) }
+
+// Close ends all of it and removes its folders. Closing again does nothing.
+func (c *Cluster) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, run := range c.running {
+		run.Kill() // nothing of it is kept
+	}
+	c.running = nil
+	var err error
+	for _, shard := range c.Shards {
+		if shard.Server != nil {
+			shard.Server.Kill()
+			err = errors.Join(err, shard.Server.Close())
+		}
+	}
+	if left := c.folder.Remove(); left != nil {
+		err = errors.Join(err, fmt.Errorf("vitess: %w", left))
+	}
+	c.folder = folder.Folder{}
+	return err
+}

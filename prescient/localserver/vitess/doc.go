@@ -1,0 +1,12 @@
+// Package vitess runs a private Vitess of some shards in temporary folders: a MySQL for each shard, with its vttablet, an etcd, and the vtgate
+// that programs connect to.
+//
+//	cluster, err := vitess.Start(ctx, vitess.Options{Shards: 2})
+//	…
+//	defer cluster.Close()
+//	db, err := sql.Open("mysql", cluster.DSN())              // routed by the VSchema
+//	db, err := sql.Open("mysql", cluster.Shards[0].DSN())    // targeted
+//
+// All listen on 127.0.0.1, on free ports, and are gone after Close; on Linux they die with their process. What Start does with the topology, it
+// does by vtctldclient in a process of its own, and so needs no vtctld; each MySQL is one of localserver's, and needs no mysqlctl.
+package vitess
