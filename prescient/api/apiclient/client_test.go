@@ -240,7 +240,7 @@ func TestAClientReadsEveryAnswer(t *testing.T) {
 			"SchedulesVersions": apiclient.SchedulesVersionsParams{ID: "digest"}, "SchedulesVersion": apiclient.SchedulesVersionParams{ID: "digest", Version: 1},
 			"SchedulesPreview": apiclient.SchedulesPreviewParams{Crontab: []string{"0,30 * * * *", "5 4 * * *"}, Count: 3},
 			"JobsGet":          apiclient.JobsGetParams{Name: "nightly"}, "JobsVersions": apiclient.JobsVersionsParams{Name: "nightly"}, "JobsRuns": apiclient.JobsRunsParams{Name: "nightly"},
-			"BulkGet": apiclient.BulkGetParams{Number: 1 << 60}, "StepsGet": apiclient.StepsGetParams{Name: "none"}, "UsersGet": apiclient.UsersGetParams{Name: "none"},
+			"BulkGet": apiclient.BulkGetParams{Number: 1 << 60}, "StepsGet": apiclient.StepsGetParams{Name: "none"}, "UsersGet": apiclient.UsersGetParams{Name: "none"}, "EventsMatching": apiclient.EventsMatchingParams{All: true},
 		}
 		may := map[string]apiclient.ProblemType{"BulkGet": apiclient.ProblemTypeErrNotFound, "ForecastGet": apiclient.ProblemTypeErrNone, "StepsGet": apiclient.ProblemTypeErrNotFound, "UsersGet": apiclient.ProblemTypeErrNotFound}
 		methods, seen := reflect.ValueOf(c), 0
