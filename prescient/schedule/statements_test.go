@@ -53,11 +53,13 @@ func TestASlotOfTimersTakesAtMostSixStatementsFor500(t *testing.T) {
 				// These come by the clock: the longer it takes, the more of them.
 				byTime := kinds["UPDATE p_slot_run SET allocated_until"] + kinds["SELECT UTC_TIMESTAMP(6), EXISTS (SELECT"] + kinds["SELECT bucket, buckets, token,"]
 				known := kinds["SELECT job_exec, fingerprint FROM"] + kinds["INSERT INTO p_exec_known (job_exec,"] // once an hour
-				if rest := work - 6*kinds["BEGIN"] - 2*buckets - kinds["SELECT entity_name, entity_key, job_exec,"] - byTime - known; rest > 6 {
+				ours := work - 2*buckets - kinds["SELECT entity_name, entity_key, job_exec,"] - byTime - known
+				if rest := ours - 6*kinds["BEGIN"]; rest > 6 {
 					t.Errorf("%d statements beside transactions of six, leases, looks and reads: %v", rest, kinds)
 				}
-				if most := 6 * many / 500; work > most && took < 2*time.Second {
-					t.Errorf("%d statements for %d timers in %s: %v", work, many, took, kinds)
+				// A run begins with small transactions, and has larger ones when it has to hurry.
+				if most := 6*many/500 + 6; ours > most && took < 2*time.Second {
+					t.Errorf("%d statements for %d timers in %s, beside leases, looks and reads: %v", ours, many, took, kinds)
 				}
 			})
 		})
