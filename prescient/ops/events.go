@@ -8,6 +8,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/event"
+	"prescient/prescient/ops/definition"
 )
 
 // TopicBacklog is what waits in the outbox for one topic.
@@ -41,16 +42,8 @@ var GetBacklog = query("events.backlog", Viewer, "Say what waits in the outbox b
 
 func topicsOf(all []event.Waiting) []TopicBacklog {
 	return rowsOf(all, func(w event.Waiting) TopicBacklog {
-		return TopicBacklog{w.Topic, w.Events, w.Oldest, w.Age.Milliseconds(), timeOrNil(w.FailingSince), w.Reason, w.EventID}
+		return TopicBacklog{w.Topic, w.Events, w.Oldest, w.Age.Milliseconds(), definition.TimeOrNil(w.FailingSince), w.Reason, w.EventID}
 	})
-}
-
-// timeOrNil is a time that may be none.
-func timeOrNil(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }
 
 // SetAsideAsked narrows a list of events that were set aside.

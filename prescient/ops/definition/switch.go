@@ -23,16 +23,19 @@ type Switch struct {
 
 // SwitchOf is that of a schedule whose timer waits for next, which may be zero.
 func SwitchOf(s schedule.Stored, next time.Time) Switch {
-	is := Switch{Enabled: s.Enabled, DisabledReason: s.DisabledReason, PassedOver: s.PassedOver}
+	is := Switch{Enabled: s.Enabled, DisabledAt: TimeOrNil(s.DisabledAt), DisabledReason: s.DisabledReason, Next: TimeOrNil(next), LastStartedAt: TimeOrNil(s.LastStartedAt), PassedOver: s.PassedOver}
 	if s.Enabled {
 		is.Unreadable = timeline.Unreadable(s.Crontabs, s.Zone)
 	}
-	for to, at := range map[**time.Time]time.Time{&is.DisabledAt: s.DisabledAt, &is.Next: next, &is.LastStartedAt: s.LastStartedAt} {
-		if !at.IsZero() {
-			*to = &at
-		}
-	}
 	return is
+}
+
+// TimeOrNil is a time that may be none.
+func TimeOrNil(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }
 
 // MostSwitched is how many schedules or jobs one deed pauses or resumes: more go on behind the last of them.
