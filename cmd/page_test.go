@@ -46,7 +46,7 @@ func TestThePageHasTheCommands(t *testing.T) {
 	}
 }
 
-// commandTable is the table of every command, by the groups of the help. What a subcommand does is said by the help of its command.
+// commandTable is the table of every command, by the groups of the help.
 func commandTable(root *cobra.Command) string {
 	var table strings.Builder
 	for _, group := range root.Groups() {
@@ -58,15 +58,7 @@ func commandTable(root *cobra.Command) string {
 			if command.GroupID != group.ID {
 				continue
 			}
-			about := command.Short
-			if subs := command.Commands(); len(subs) > 0 {
-				var names []string
-				for _, sub := range subs {
-					names = append(names, "`"+sub.Name()+"`")
-				}
-				about += " (" + strings.Join(names, ", ") + ")"
-			}
-			fmt.Fprintf(&table, "- `%s`: %s\n", command.Name(), about)
+			fmt.Fprintf(&table, "- `%s`: %s\n", command.Name(), command.Short)
 		}
 	}
 	table.WriteString("\n")
