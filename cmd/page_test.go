@@ -46,20 +46,18 @@ func TestThePageHasTheCommands(t *testing.T) {
 	}
 }
 
-// commandTable is the table of every command, by the groups of the help.
+// commandTable is the names of all commands, by the groups of the help, which says what each does.
 func commandTable(root *cobra.Command) string {
 	var table strings.Builder
+	table.WriteString("\n")
 	for _, group := range root.Groups() {
-		fmt.Fprintf(&table, "\n%s\n\n", group.Title)
+		var names []string
 		for _, command := range root.Commands() {
-			if command.Hidden {
-				continue
+			if !command.Hidden && command.GroupID == group.ID {
+				names = append(names, "`"+command.Name()+"`")
 			}
-			if command.GroupID != group.ID {
-				continue
-			}
-			fmt.Fprintf(&table, "- `%s`: %s\n", command.Name(), command.Short)
 		}
+		fmt.Fprintf(&table, "- %s %s\n", group.Title, strings.Join(names, ", "))
 	}
 	table.WriteString("\n")
 	return table.String()

@@ -3,8 +3,7 @@
 // Durations are those of Go, and days: 90s, 1d12h ([value.ParseDuration]). A key without a value, an empty variable, and an empty text for a key whose
 // default is empty, count as not given.
 //
-// The file is one YAML document of 1 MiB at most, without anchors, aliases and tags. Case does not count in keys. A value that begins with * has to be
-// in quotes.
+// The file is one YAML document of 1 MiB at most, without anchors, aliases and tags. Case does not count in keys.
 //
 // A load reports all that is wrong, a line each: the key, what was given, what is allowed, and where it came from. Unknown keys and PRESCIENT_
 // variables, and keys that stand twice, are errors.

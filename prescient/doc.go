@@ -1,12 +1,10 @@
-// Package prescient calls a function at the time that an app asked for, if what it waits for has not happened by then, such as the shipment of an
-// order. The app inserts a check in the transaction of its own change. When its slot has come, a worker calls the function that is registered for it.
-// It answers with the next time to look, or with nil when the matter is settled.
-//
-// This package is the vocabulary of the packages in its folder.
+// Package prescient is the vocabulary of the packages in its folder, which do this when that has not happened by then. The app inserts a check in the
+// transaction of its own change. When its slot has come, a worker calls the function that is registered for it. It answers with the next time to look,
+// or with nil when the matter is settled.
 //
 // # The life of a row
 //
-// A row is pending from client.Insert on. Once its slot has come by the database's clock, a worker that has the bucket's lease calls it. Then the row
+// Once the slot of a row has come by the database's clock, a worker that has the bucket's lease calls it. Then the row
 // moves to a later slot, or ends: README.md says after which answer. Uncalled, a row
 //
 //	is put off         where its job_exec is unknown or paused, or too many calls of it are abandoned
@@ -20,8 +18,8 @@
 // # What a function has to bear
 //
 // A call may happen more than once, when a worker dies or loses its lease before the commit. Only what a [TxFunc] or [TxBatchFunc] does in its
-// transaction happens exactly once. The checks of a slot have no order. A call that never comes back costs a goroutine. A panic is an error of that
-// call; what ends the process ends all its calls.
+// transaction happens exactly once. The checks of a slot have no order. A call that never comes back costs a goroutine. What ends the process ends all
+// its calls.
 //
 // # Terms
 //
@@ -30,14 +28,14 @@
 //	check        the row and what it is about; a FutureJob while it is pending
 //	entity       what a check is about, such as order/42
 //	tag          tells apart checks of one job_exec on one entity; one of each may be pending
-//	job_exec     the name of a function in the Registry; its handler is the function
+//	job_exec     the name of a function in the Registry, its handler
 //	due          from the time on that was asked for
 //	slot         an instant on a grid from midnight UTC; the resolution is their distance
 //	job_key      16 bytes that name a check, and order the rows
 //	revision     a number that every change of a row changes
 //	spread       a time over which checks that are due at once are put
-//	guard        a bound on a check; the horizon bounds how far ahead it may be
-//	expiry       from when on a check is not called any more
+//	guard        a bound on a check; the horizon: how far ahead it may be
+//	expiry       from when on a check is not called
 //
 // How a slot is run:
 //
@@ -48,7 +46,7 @@
 //	bucket       a range of job_key in a slot, which a worker holds
 //	ledger       slot_run, a row a bucket; its counts are the books
 //	lease        what a claim takes: a term by the database's clock, to be renewed
-//	token        a number that a claim raises; a takeover is a claim after a lapsed lease
+//	token        a number that a claim raises; a takeover is a claim after a lapse
 //	fence        the statement of a commit that proves the lease by its token
 //	dialect      the SQL that a server gets; plain is what all have
 //	batch        rows that are read and committed together; a span of them is contiguous
@@ -73,8 +71,8 @@
 //	schedule     crontabs in a zone, and the job_exec or event that they fire
 //	occurrence   one firing, <schedule>-<unix>; one that is later than allowed is missed
 //	timer        the check that waits for the next occurrence
-//	run          the check of an occurrence; superseded when the schedule changes, overlapped where the run before was under way
-//	tolerance    how much sooner than its interval a run may follow; else it is too soon
+//	run          the check of an occurrence; superseded when the schedule changes
+//	tolerance    how much sooner than its interval a run may follow
 //	quota        how long a run may take
 //	long run     a check that outlives its slot: offered, claimed, started, handed on, ended
 //	pool         agents that share long runs

@@ -3,8 +3,8 @@
 //	CREATE TABLE change_log (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, payload JSON);
 //
 // The queue is a check that never ends: a [longrun.Run], which one agent has at a time. It reads a batch above its position, calls the function,
-// and saves the position, until there is no more. After an error, which stands as last_error in the check, the same changes come again in the next
-// open slot; the function has to put aside what can never be handled.
+// and saves the position. After an error (last_error of the check) the same changes come again in the next open slot; the function has to put aside what
+// can never be handled.
 //
 // With [Queue.RegisterTx] effects and position commit in one transaction, so each change is handled exactly once; with [Queue.Register], at least
 // once. The position is a row of queue_position: a queue that was cancelled goes on where it was.
@@ -20,7 +20,7 @@
 //
 // # Bounds
 //
-// 200,000 ranges of gaps are waited for, or what fits into 512 KB (100,000 without a pattern); with more the queue says so, and waits. 100,000 that
+// 200,000 ranges of gaps are waited for, or what fits into 512 KB; with more the queue says so, and waits. 100,000 that
 // were passed over are watched; the log says when the lowest are forgotten: what comes there is never handled. Ids begin with 1.
 //
 // Tidy up with DELETE. TRUNCATE gives handled ids anew: the queue fails until the tables' owner deletes its row of queue_position. The worker needs

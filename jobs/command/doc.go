@@ -19,8 +19,8 @@
 // # How it ends
 //
 // At its Timeout, and when its context ends, its group gets TERM, and KILL after the grace; a long run that another agent has taken gets KILL at once. What is
-// left is killed, also what left its group (package group). Where its output stays open, the call is answered within a second. What cannot be killed is left
-// after 2 s, named in an error, and tried again each 5 s. [Command.Close] waits for all that.
+// left is killed, also what left its group (package group). What cannot be killed is left after 2 s, named in an error, and tried again each 5 s.
+// [Command.Close] waits for all that.
 //
 // # What it may take
 //
@@ -28,12 +28,9 @@
 // jump. It dumps no core, and where the machine runs out of memory the kernel ends it first. Only a cgroup bounds files of /dev/shm that nobody has mapped,
 // the page cache, pipes and sockets.
 //
-// Beside two commands that allocate without end, 99 % of short checks are late by 19 to 35 ms at most, in place of 9 to 11
-// (PRESCIENT_BESIDE_PHASES=16 scripts/test -- -v -run ShortChecksBeside ./jobs/command, on two cores).
-//
 // # What the worker keeps from it
 //
-// New, and package cmd once it has read commands, makes the process undumpable ([Shield]): the worker then has no core dumps, no debugger or strace but
-// root's, and environ, fd, cwd and exe in /proc/PID are root's. A command without a User may do what else the worker's user may: read a dsn_file, the worker's
+// New, and package cmd once it has read commands, makes the process undumpable ([Shield]): no core dumps, and no debugger, strace or secrets of /proc/PID
+// but for root. A command without a User may do what else the worker's user may: read a dsn_file, the worker's
 // arguments, its parent's environment, or end the worker by a signal.
 package command

@@ -1,9 +1,9 @@
 // Package delayq is a delay queue: Delay takes bytes and a time, and Run calls a function with them then, until it returns nil. What is delayed is
 // a check, whose job_exec is the name of the queue. It promises:
 //
-//   - Never early, by the database's clock. It may be late by the slot, and by an outage.
+//   - Never early, by the database's clock.
 //   - Nothing lost: data is pending until handle has returned nil, or it is cancelled. No number of errors ends it, no horizon.
-//   - At least once: handle is called again after an error, a timeout, and where its worker died, or lost the database, before the commit.
+//   - At least once: handle is called again after an error, a timeout, and where its worker died before the commit.
 //   - Exactly once: the end in job_history, and what a [prescient.TxFunc] does by [ItemOf] and [DelayQueue.Guards].
 //   - No order among what is ready in the same slot.
 //

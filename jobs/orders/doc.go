@@ -2,7 +2,7 @@
 // escalates later. Its alerts are rows in order_alerts.
 //
 //   - Place inserts the order and its check in one transaction.
-//   - Ship marks the order as shipped. Its check then finds nothing to do, or, with CancelOnShip, is cancelled in the same transaction.
+//   - Ship marks the order as shipped. Its check finds nothing to do, or, with CancelOnShip, is cancelled with that.
 //   - Check is the job_exec; CheckBatch is the same for many orders by one query.
 //
 // With the defaults, slots of 15 minutes, and an order placed at 10:05:

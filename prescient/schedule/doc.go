@@ -1,7 +1,6 @@
 // Package schedule turns crontabs into checks and events.
 //
-// A [Schedule] says when it fires (crontabs in a zone), and what: a job_exec, or an event to a topic. [Schedules] creates and changes them, on the
-// caller's transaction.
+// A [Schedule] says when it fires, and what: a job_exec, or an event to a topic. [Schedules] creates and changes them, on the caller's transaction.
 //
 // # How it works
 //
@@ -9,8 +8,8 @@
 // t one transaction moves it to the occurrence after t, and
 //
 //   - puts the event of t into event_outbox, where the schedule names a topic;
-//   - inserts the run of the occurrence after t, where it names a job_exec. The run is a check of the same entity, whose tag is the unix second
-//     of its occurrence. It is there one occurrence ahead, and is called in its own slot.
+//   - inserts the run of the occurrence after t, where it names a job_exec: a check of the same entity, whose tag is the unix second
+//     of its occurrence. It is called in its own slot.
 //
 // The next occurrence comes from the intended time, never from now. No guard ends a timer; doctor names one that has errors.
 //
@@ -27,17 +26,16 @@
 //
 // # Time zones that change
 //
-// Workers may have different tzdata: the column utc_offset has the offset by which a timer's time was computed, and the next occurrence is the first with
-// a later local time. So a daily schedule fires once each local day. After an update of tzdata [Schedules.PlanAnew] puts a timer right.
+// Workers may have different tzdata. The column utc_offset has the offset by which a timer's time was computed, and the next occurrence is the first with
+// a later local time: a daily schedule fires once each local day. After an update of tzdata [Schedules.PlanAnew] puts a timer right.
 //
 // # Locks of others
 //
-// Where an app's transaction has a schedule locked, a long run and a timer that has to write to the schedule are contested; nothing else waits. A timer
-// that the server refuses to move stays in its slot, and is called again after a while. One that is to end is put off until nothing keeps it.
+// Where an app has a schedule locked, a long run and a timer that has to write to it are contested; nothing else waits. A timer
+// that the server refuses to move stays in its slot, and is called again. One that is to end is put off until nothing keeps it.
 //
 // # Special paths
 //
 // A worker makes 4 calls for timers at a time, not 16: on MariaDB the last of 10,000 runs in a slot was called after 3 s in place of 32
-// (scripts/bench/run schedules). The fields of a plain crontab tell that it is not too fine: 3 µs in place of 250 a schedule (BenchmarkTooFine of
-// package timeline).
+// (scripts/bench/run schedules). The fields of a plain crontab tell that it is not too fine: 3 µs in place of 250 (BenchmarkTooFine of timeline).
 package schedule

@@ -1,15 +1,12 @@
 // Package steps runs jobs of several steps, whose definitions stand in the database.
 //
 // A [Job] has crontabs, and steps in order. A [Step] is a registered job_exec and its arguments; [Jobs.PutStep] defines one that several jobs share.
-// [Jobs] creates and changes them on the caller's transaction.
-//
-// A job is the long schedule job/<name> with the job_exec [Exec].
+// [Jobs] creates and changes them on the caller's transaction. A job is the long schedule job/<name> with the job_exec [Exec].
 //
 // # Versions
 //
-// Each change of a job makes a new version in job_version, with the shared steps as they are then; so does a change of a shared step for each job that
-// has it. A run keeps the version that it began with, also on another agent. A row of plain SQL that is no definition is listed with the reason, and
-// stops no other change.
+// Each change of a job, or of a shared step that it has, makes a new version in job_version. A run keeps the version that it began with, also on another
+// agent. A row of plain SQL that is no definition is listed with the reason, and stops no other change.
 //
 // # A step
 //
@@ -19,7 +16,7 @@
 //     ignores the end of its context is abandoned after 40 seconds.
 //   - After a failure it is called again as often as Retries says, RetryWait after the last call. Then OnFailure says whether the run ends as failed,
 //     or goes on.
-//   - A returned time moves the run to that time. One time more than MaxChecks is a failure, and so is a time that is over. The run ends as failed
+//   - A returned time moves the run to that time. A time that is over is a failure, and so is one time more than MaxChecks. The run ends as failed
 //     where the next occurrence is due before.
 //   - The end of what it writes to [output.Of] its context is kept with its log, up to [MaxOutput] bytes.
 //
@@ -27,7 +24,7 @@
 // longrun.Func a run with a checkpoint of up to [MaxCheckpoint] bytes. Of its guards a step heeds Timeout, MaxChecks and Concurrency, which counts steps
 // alone; a run that waits for that holds its place. A step waits while its job_exec is paused.
 //
-// On an agent that lacks the job_exec the run has an error, and is tried again until the sixth, or until the next occurrence is due: then it has failed.
+// An agent that lacks the job_exec is an error of the run; the sixth fails it, or the next occurrence.
 //
 // # The run log
 //

@@ -2,7 +2,7 @@
 //
 // The outbox has 64 shards, of which each live [Forwarder] has leases of some. It publishes the events of one key and topic one after the other, all
 // others side by side, and deletes what brokers have acknowledged, by a transaction that proves the lease's token. Every read of a shard begins with its
-// first row, so that an event that commits late is not passed over.
+// first row: no event that commits late is passed over.
 //
 // # Trouble
 //
@@ -15,6 +15,5 @@
 //	pages of 256 events   64 shards of payloads of 4 KiB are 64 MiB of memory, four times as much with three slow topics
 //	payloads above 4 KiB  are read one by one, in their turn: 16 MiB of a topic and 64 MiB of all at a time
 //	a rest after a read   without news, nine times as long as it took, 5 s at most: a stuck backlog takes a tenth of a core
-//	two transactions      delete at a time: 100,000 events to nobody go out in 1.6 s on MariaDB, in 1.9 s with one
-//	                      (scripts/bench/run --only out events)
+//	two transactions      delete at a time: 100,000 events to nobody take 1.6 s on MariaDB, 1.9 s with one (scripts/bench/run --only out events)
 package forward

@@ -4,6 +4,6 @@
 // ends after an hour, 6 and 24 hours, and before prune drops it; where it grew it is summed again. A day is made of its hours; after 90
 // days of its history, and where a part of that is gone, what comes so late is in no sum.
 //
-// Whoever has the duty rollup reads history page by page, in plain consistent reads, keeps the sums of the hour in memory, and writes its lines in
-// one transaction. How many names and reasons an hour tells apart is bounded, whatever apps write.
+// Whoever has the duty rollup reads history page by page, without locks, and writes an hour in
+// one transaction. How many names and reasons an hour tells apart is bounded.
 package rollup

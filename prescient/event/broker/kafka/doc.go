@@ -11,8 +11,7 @@
 // # What an acknowledgement is worth
 //
 // All replicas in sync have the event in memory: it is safe while one of these machines lives. They are two at least where the topic has
-// replication.factor=3 and min.insync.replicas=2 (and unclean.leader.election.enable=false, the default). With flush.messages=1 each syncs first, which is
-// slow.
+// replication.factor=3 and min.insync.replicas=2 (and not unclean.leader.election.enable). With flush.messages=1 each syncs first, slowly.
 //
 // # What fails
 //

@@ -8,7 +8,7 @@
 //
 // A stream acknowledges before it has synced its file, by default every two minutes. A killed server loses nothing; a machine that crashes loses what
 // came since, seldom also with replicas (jepsen.io/analyses/nats-2.12.1). With jetstream { sync_interval: always } each event is synced first, unless
-// the stream has persist_mode async. This package checks none of that.
+// the stream has persist_mode async.
 //
 // # What fails
 //

@@ -6,7 +6,7 @@
 //   - webhook-timestamp: seconds since 1970
 //   - webhook-signature: v1, and the HMAC-SHA256 of id, timestamp and body by Options.Secret: as it is, or base64 behind whsec_
 //
-// 2xx acknowledges: a receiver answers so once its own transaction has committed, with an INSERT of the id. 3xx and 4xx refuse for good, but for
+// 2xx acknowledges: a receiver answers so once its transaction, with an INSERT of the id, has committed. 3xx and 4xx refuse for good, but for
 // 401, 403, 407, 408, 425 and 429; no redirect is followed. All else, and no answer within 10 s, has up to three tries within Publish, with
 // jitter.
 //

@@ -2,6 +2,5 @@
 // and has a machine for each run that it knows of, which says what is to be done.
 //
 // Once a place comes free it claims the next run that the last look has shown, and looks again, ten times a second at most. Runs that are to be claimed at
-// the same time are claimed and started in one transaction, each on the token that was seen: else the server's commits, and not the load, would say who
-// gets how many.
+// the same time are claimed in one transaction: else the server's commits, and not the load, would say who gets how many.
 package claimer

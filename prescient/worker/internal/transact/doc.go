@@ -1,9 +1,7 @@
 // Package transact calls functions in the transaction that ends or moves their rows: TxFuncs and TxBatchFuncs. The transaction locks the rows
 // as package commit says, before the calls, and is committed by that, with the fence last: the ledger's record is not locked while they run.
 //
-// A function of the library's own has the mutex of the bucket's commits before it is called, a user's after that. See attempt.go.
-//
-// Two ways need a licence. Calls share one savepoint until one of them has failed: with one each, and without a failure, a Tx handler does 0.31
+// Calls share one savepoint until one of them has failed: with one each, and without a failure, a Tx handler does 0.31
 // (MariaDB 10.11) and 0.40 (MySQL 9.7) of the rows a second, by the bench of package commit. After a failure each has its own for a while:
 // TestTheEffectsOfATxFunctionCommitWithTheRowsEndAndAFailedOneRollsBackAlone.
 package transact
