@@ -14,6 +14,5 @@
 //
 // # When it fails
 //
-// A line of stderr says what failed, and what to do; the constants Exit… are the exit codes. What works in batches (sweep, roll-forward, reslot,
-// prune, requeue) goes on when it is run again. SIGTERM or SIGINT stops gracefully; after a second one, what was not committed is called again.
+// A line of stderr says what failed, and what to do; the constants Exit… are the exit codes. What works in batches goes on when it is run again. SIGTERM or SIGINT stops gracefully; after a second one, what was not committed is called again.
 package cmd

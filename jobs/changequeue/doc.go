@@ -23,6 +23,6 @@
 // 200,000 ranges of gaps are waited for, or what fits into 512 KB; with more the queue says so, and waits. 100,000 that
 // were passed over are watched; the log says when the lowest are forgotten: what comes there is never handled. Ids begin with 1.
 //
-// Tidy up with DELETE. TRUNCATE gives handled ids anew: the queue fails until the tables' owner deletes its row of queue_position. The worker needs
+// Tidy up with DELETE. TRUNCATE gives handled ids anew: the queue fails until the owner deletes its row of queue_position. The worker needs
 // SELECT on the table, before MySQL 8.0.22 also UPDATE.
 package changequeue

@@ -3,5 +3,5 @@
 // A slot that is served leaves a row in the ledger, also where it was empty. So one that is over and left none was missed, unless the audit
 // says why: everything was paused, the resolution was being changed, or the ledger was pruned, of which nothing is known.
 //
-// Each end that the books of a slot have stands in history, and no other does but what the app ended.
+// History has each end of the slot's books, and beyond them only what the app ended.
 package attest

@@ -1,10 +1,5 @@
 // Package localserver runs a private MariaDB or MySQL in a temporary folder.
 //
-//	server, err := localserver.Start(ctx, localserver.Options{})
-//	…
-//	defer server.Close()
-//	db, err := sql.Open("mysql", server.DSN(""))
-//
 // It listens on 127.0.0.1 and a socket in its folder, reads no configuration file, and is gone, folder and all, after Close; on Linux it dies
 // with its process. The only account is root, with a random password in the DSN. Without Options.Durable what it has committed outlives the
 // server, but not the machine. After Kill, or a crash, Restart brings it back.

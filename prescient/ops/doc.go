@@ -7,8 +7,8 @@
 //	operator  sees payloads; cancels, moves, requeues, pauses, drains, runs now; changes schedules and jobs
 //	admin     also makes and revokes tokens, and says who signs in to the page
 //
-// What a role may do stands with each operation alone. An operation also runs on the database account of its caller's role, so that a door that
-// forgot to ask is refused by the server (grants serve-viewer, serve-operator, serve-admin).
+// What a role may do stands with each operation. An operation runs on the database account of its caller's role (serve-viewer, serve-operator,
+// serve-admin): the server refuses a door that forgot to ask.
 //
 // # Deeds
 //

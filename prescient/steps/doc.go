@@ -22,7 +22,7 @@
 //
 // Steps are called at least once; the effects of a TxFunc or TxBatchFunc commit with the checkpoint, exactly once. A BatchFunc gets one row, a
 // longrun.Func a run with a checkpoint of up to [MaxCheckpoint] bytes. Of its guards a step heeds Timeout, MaxChecks and Concurrency, which counts steps
-// alone; a run that waits for that holds its place. A step waits while its job_exec is paused.
+// alone. A step waits while its job_exec is paused.
 //
 // An agent that lacks the job_exec is an error of the run; the sixth fails it, or the next occurrence.
 //

@@ -1,5 +1,4 @@
-// Package vitess runs a private Vitess of some shards in temporary folders: a MySQL for each shard, with its vttablet, an etcd, and the vtgate
-// that programs connect to.
+// Package vitess runs a private Vitess of some shards in temporary folders.
 //
 //	cluster, err := vitess.Start(ctx, vitess.Options{Shards: 2})
 //	…

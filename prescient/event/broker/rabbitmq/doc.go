@@ -9,5 +9,5 @@
 // reject-publish.
 //
 // Refused for good are an event that no queue is bound for, or whose exchange is not there, one that is too large, and one whose topic, id,
-// content type or header name has more than 255 bytes. The next event makes a lost connection again.
+// content type or header name has more than 255 bytes.
 package rabbitmq

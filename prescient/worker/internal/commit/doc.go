@@ -3,8 +3,8 @@
 //
 // # Ways
 //
-// A commit locks rows, moves some, and writes the ends of the others to history. Each way has a licence: plain, or a test that fails
-// without it, or rows a second without it on MariaDB 10.11 (M) and MySQL 9.7 (Y), by
+// A commit locks rows, moves some, and writes the ends of the others to history. The licence of a way: plain, a test that fails
+// without it, or the share of rows a second without it on MariaDB 10.11 (M) and MySQL 9.7 (Y), by
 //
 //	scripts/bench/run --scale 0.2 --rounds 4 --only 'prescient, ends, alone on its server' --only 'Tx' ends
 //
