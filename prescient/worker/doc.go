@@ -1,7 +1,5 @@
 // Package worker claims the buckets of a slot, reads their rows, calls the job_execs, and commits what they answered.
 //
-// [Worker.Run] runs one slot; [Worker.Work] stays up; [Worker.Sweep] runs overdue slots; [Worker.RollForward] moves them on, uncalled.
-//
 // # What happens when
 //
 //   - A worker dies: its transaction is rolled back, its leases lapse, and another worker or the sweeper takes its buckets over.
