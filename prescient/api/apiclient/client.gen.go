@@ -2163,6 +2163,9 @@ type SharedStepOnFailure string
 
 // SlotLoad defines model for SlotLoad.
 type SlotLoad struct {
+	// About More checks wait than were counted, which are 250,000 for all slots together: jobs is about how many.
+	About bool `json:"about"`
+
 	// Jobs How many checks wait for it.
 	Jobs  int64         `json:"jobs"`
 	Slot  time.Time     `json:"slot"`
