@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,7 +17,6 @@ import (
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
-	text "prescient/sql"
 )
 
 // Lister is what lists are read on: a pool made by connect.Open, or a transaction of one.
@@ -278,7 +278,7 @@ func (c *Client) lastEnds(arms []string) string {
 type Load struct {
 	Slot time.Time `json:"slot"`
 	Jobs int       `json:"jobs"`
-	// About says that more wait than were counted: Jobs is what the server takes for their number.
+	// About says that more wait than were counted: Jobs is what they come to by the share of keys that those have.
 	About bool `json:"about"`
 }
 
@@ -303,13 +303,16 @@ func (l Load) State(grid slots.Grid, now time.Time) LoadState {
 	return LoadComing
 }
 
-// leastCounted is how many rows are counted at least for each slot.
-const leastCounted = 100
+const (
+	// maxCounted is how many rows Load counts of all slots together, leastCounted how many at least of each.
+	maxCounted   = 50_000
+	leastCounted = 100
+)
 
 // Load says how many rows wait for each slot from one time (inclusive) to before another, of which it lists at most limit. It counts up to
-// 250,000 rows: as many for each slot as for the others.
+// 50,000 rows, as many of each slot as of the others. Where more wait, it says about how many: within 10 % mostly, as keys are hashes.
 func (c *Client) Load(ctx context.Context, db prescient.DB, from, before time.Time, limit int) ([]Load, error) {
-	return c.load(ctx, db, from, before, limit, DefaultSearch)
+	return c.load(ctx, db, from, before, limit, maxCounted)
 }
 
 func (c *Client) load(ctx context.Context, db prescient.DB, from, before time.Time, limit, count int) ([]Load, error) {
@@ -321,37 +324,32 @@ func (c *Client) load(ctx context.Context, db prescient.DB, from, before time.Ti
 		return nil, err
 	}
 	most := max(leastCounted, count/max(1, len(all)))
-	var more []*Load
 	for some := range slices.Chunk(all, store.AtOnce) {
 		var looks []any
 		for i, l := range some {
 			looks = append(looks, i, l.Slot, most+1)
 		}
-		type counted struct{ at, jobs int }
-		counts, err := store.Rows(ctx, db, "counting what is due", store.Together(c.tables.Stmt.Get("list/load"), len(some)), func(n *counted) []any { return []any{&n.at, &n.jobs} }, looks...)
+		type counted struct {
+			at, jobs int
+			last     []byte
+		}
+		counts, err := store.Rows(ctx, db, "counting what is due", store.Together(c.tables.Stmt.Get("list/load"), len(some)), func(n *counted) []any { return []any{&n.at, &n.jobs, &n.last} }, looks...)
 		if err != nil {
 			return nil, err
 		}
 		for _, n := range counts {
-			if some[n.at].Jobs = n.jobs; n.jobs > most {
-				more = append(more, &some[n.at])
+			if l := &some[n.at]; n.jobs > most {
+				l.Jobs, l.About = inAll(n.jobs, n.last), true
+			} else {
+				l.Jobs = n.jobs
 			}
-		}
-	}
-	for some := range slices.Chunk(more, store.AtOnce) {
-		var looks []any
-		for _, l := range some {
-			looks = append(looks, l.Slot, l.Slot.Add(time.Second))
-		}
-		var estimates map[int]float64
-		if c.tables.Dialect != text.Plain { // in which others estimate otherwise, or not
-			if estimates, err = store.Estimates(ctx, db, "estimating what is due", store.Explained(c.tables.Stmt.Get("forecast/estimate"), len(some)), looks...); err != nil {
-				return nil, err
-			}
-		}
-		for i, l := range some {
-			l.Jobs, l.About = max(l.Jobs, int(estimates[i+1])), true
 		}
 	}
 	return slices.DeleteFunc(all, func(l Load) bool { return l.Jobs == 0 }), nil
+}
+
+// inAll is about how many rows there are where the first n of them, in the order of their keys, reach to a key.
+func inAll(n int, last []byte) int {
+	const end, most = 1 << 64, 1e12
+	return int(min(max(float64(n), float64(n)*end/max(1, float64(binary.BigEndian.Uint64(last[:8])))), most))
 }

@@ -30,7 +30,7 @@ func TestALoadIsCountedUpToABound(t *testing.T) {
 		if len(exact) != 2 || exact[0].Jobs != 2 || exact[1].Jobs != 300 || exact[0].About || exact[1].About {
 			t.Errorf("%+v", exact)
 		}
-		if len(about) != 2 || about[0] != exact[0] || !about[1].About || about[1].Jobs < 101 || about[1].Jobs > 600 {
+		if len(about) != 2 || about[0] != exact[0] || !about[1].About || about[1].Jobs < 200 || about[1].Jobs > 400 {
 			t.Errorf("%+v", about)
 		}
 	})
@@ -51,6 +51,18 @@ func TestAnEndThatIsSupersededTellsLess(t *testing.T) {
 	} {
 		if got := test.one.tellsMoreThan(test.other); got != test.more {
 			t.Errorf("%s at %s before %s at %s: %v", test.one.Outcome, test.one.EndedAt, test.other.Outcome, test.other.EndedAt, got)
+		}
+	}
+}
+
+func TestHowFarTheFirstKeysReachSaysHowManyThereAre(t *testing.T) {
+	for _, test := range []struct {
+		n    int
+		last prescient.Key
+		want int
+	}{{100, prescient.Key{0x80}, 200}, {100, prescient.Key{0x01}, 25_600}, {100, prescient.Key{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, 100}, {100, prescient.Key{}, 1_000_000_000_000}} {
+		if got := inAll(test.n, test.last[:]); got != test.want {
+			t.Errorf("%d to %s: %d; want %d", test.n, test.last, got, test.want)
 		}
 	}
 }

@@ -21,7 +21,7 @@ type SlotsAsked struct {
 type SlotLoad struct {
 	Slot  time.Time        `json:"slot"`
 	Jobs  int              `json:"jobs" doc:"How many checks wait for it."`
-	About bool             `json:"about" doc:"More checks wait than were counted, which are 250,000 for all slots together: jobs is about how many."`
+	About bool             `json:"about" doc:"More checks wait than were counted, which are 50,000 for all slots together: jobs is about how many."`
 	State client.LoadState `json:"state" enum:"overdue,now,coming"`
 }
 

@@ -2097,7 +2097,7 @@ type SharedStepOnFailure string
 
 // SlotLoad defines model for SlotLoad.
 type SlotLoad struct {
-	// About More checks wait than were counted, which are 250,000 for all slots together: jobs is about how many.
+	// About More checks wait than were counted, which are 50,000 for all slots together: jobs is about how many.
 	About bool `json:"about"`
 
 	// Jobs How many checks wait for it.
