@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
@@ -180,24 +181,33 @@ func open(ctx context.Context, s *program.Session, counts *door.Counts) (*ops.Op
 	if err != nil {
 		return nil, nil, fmt.Errorf("serve.dsn_door: %w", s.Explain(err))
 	}
-	return o, d, sayLacking(ctx, s, accounts, ofDoor)
+	sayLacking(ctx, s, accounts, ofDoor)
+	return o, d, nil
 }
 
+// lackingWithin bounds how long the start waits for what accounts lack.
+const lackingWithin = 5 * time.Second
+
 // sayLacking warns of rights that an account lacks for its role, as after an upgrade: what needs them fails, and all else goes on.
-func sayLacking(ctx context.Context, s *program.Session, of ops.Accounts, ofDoor *sqlx.DB) error {
+func sayLacking(ctx context.Context, s *program.Session, of ops.Accounts, ofDoor *sqlx.DB) {
+	ctx, cancel := context.WithTimeout(ctx, lackingWithin)
+	defer cancel()
+	var all sync.WaitGroup
+	defer all.Wait()
 	for _, a := range []struct {
 		key, role string
 		db        *sqlx.DB
 	}{{"serve.dsn_viewer", "serve-viewer", of.Viewer}, {"serve.dsn_operator", "serve-operator", of.Operator}, {"serve.dsn_admin", "serve-admin", of.Admin}, {"serve.dsn_door", "serve-door", ofDoor}} {
-		lacking, err := door.Lacking(ctx, a.db, s.Config.TablePrefix, sql.Dialect(s.Config.Dialect), a.role)
-		if err != nil {
-			return fmt.Errorf("%s: %w", a.key, s.Explain(err))
-		}
-		if len(lacking) > 0 {
-			s.Log.Warn().Str("account", a.key).Strs("lacks", lacking).Msgf("the account of %s lacks rights: what needs them fails until the statements of %s grants --role %s are run for it", a.key, s.Program.Name, a.role)
-		}
+		all.Go(func() {
+			lacking, err := door.Lacking(ctx, a.db, s.Config.TablePrefix, sql.Dialect(s.Config.Dialect), a.role)
+			if err != nil {
+				s.Log.Warn().Err(err).Str("account", a.key).Msg("which rights the account lacks was not looked at")
+			}
+			if len(lacking) > 0 {
+				s.Log.Warn().Str("account", a.key).Strs("lacks", lacking).Msgf("the account of %s lacks rights: what needs them fails until the statements of %s grants --role %s are run for it", a.key, s.Program.Name, a.role)
+			}
+		})
 	}
-	return nil
 }
 
 // opsOf makes what does operations on these accounts.
