@@ -52,7 +52,7 @@ func addCommands(root *cobra.Command, prog *program.Program, version string) {
 	}
 	add(groupWeb, "Over HTTP:", overHTTP...)
 	add(groupSetup, "Setting up:",
-		operate.Migrate(prog), operate.Reslot(prog), operate.Prune(prog), operate.Doctor(prog), operate.Blocking(prog), operate.Stats(prog), operate.Forecast(prog), operate.Audit(prog), operate.Attest(prog), operate.Grants(prog), units.Command(prog),
+		operate.Migrate(prog), operate.Reslot(prog), operate.Prune(prog), operate.Doctor(prog), operate.Blocking(prog), operate.Stats(prog), operate.Forecast(prog), operate.Audit(prog), operate.Attest(prog), operate.Grants(prog), units.Command(prog), units.VSchema(prog),
 		configCommand(prog), demo.Command(prog), versionCommand(prog, version))
 	root.SetHelpCommandGroupID(groupSetup)
 	root.SetCompletionCommandGroupID(groupSetup)

@@ -46,10 +46,10 @@ func schemaOf(s *program.Session) migrate.Schema {
 	return migrate.Schema{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: s.Config.Grid.Resolution()}
 }
 
-// openToMigrate connects to tables that may not be there, or lack migrations. Those of another resolution are not to get
+// openToMigrate connects to tables, on Vitess to those of each shard, that may not be there, or lack migrations. Those of another resolution are not to get
 // migrations that were made for this one.
 func openToMigrate(cmd *cobra.Command, prog *program.Program, do func(s *program.Session) error) error {
-	return prog.Open(cmd, migrationLease, func(s *program.Session) error {
+	return prog.OpenEach(cmd, migrationLease, func(s *program.Session) error {
 		if err := s.NewClient(cmd.Context()); err != nil && !errors.Is(err, prescient.ErrNotMigrated) {
 			return err
 		}

@@ -126,7 +126,7 @@ func printGrants(cmd *cobra.Command, prog *program.Program, g granting) error {
 	said := granted{Roles: g.roles}
 	surplus, alone, err := lookAt(cmd, prog, c, g, grants)
 	if err != nil {
-		if cmd.Context().Err() != nil {
+		if cmd.Context().Err() != nil || errors.Is(err, errVitessAccounts) {
 			return err
 		}
 		said.NotLooked = words.Of(err)
@@ -168,6 +168,9 @@ func sayGrants(out io.Writer, g granting, said granted, comments, about, entry s
 	return p.Err()
 }
 
+// errVitessAccounts is what there is to say where no GRANT is.
+var errVitessAccounts = errors.New("there is no GRANT on Vitess: accounts are those of vtgate (--mysql-auth-server-impl), and their rights those of vttablet (--table-acl-config)")
+
 // lookTimeout bounds how long it is looked what an account has.
 const lookTimeout = 15 * time.Second
 
@@ -183,6 +186,9 @@ func lookAt(cmd *cobra.Command, prog *program.Program, c config.Config, g granti
 	err = prog.Open(cmd, migrationLease, func(s *program.Session) error {
 		ctx, cancel := context.WithTimeout(cmd.Context(), lookTimeout)
 		defer cancel()
+		if server, err := sql.ServerOf(ctx, s.DB); err == nil && (server == sql.Vitess || server == sql.VitessShard) {
+			return exit.Usage(errVitessAccounts)
+		}
 		has, err := rights.Has(ctx, s.DB, g.account.Name())
 		if err != nil {
 			return err

@@ -35,7 +35,7 @@ func Migrate(prog *program.Program) *cobra.Command {
 		Long: `Makes the tables, or applies the migrations that they lack; with jobs.orders.enabled also those of the orders.
 Then makes ready the partitions of history for the coming eight weeks, as prune does.
 
-It may be called at any time, by several at once. The resolution is fixed by the first migration.
+It may be called at any time, by several at once; on the keyspace of a Vitess it makes those of each shard. The resolution is fixed by the first migration.
 
 What goes on meanwhile is held up for a second at a time (MariaDB: three): a table that somebody has open, such as an
 analyst in a long query, is tried again and again until --patience is over. Then the exit code is 7, and stderr says

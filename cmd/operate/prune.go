@@ -62,7 +62,7 @@ have jumped ahead, and all would go: then nothing is dropped and the exit code i
 }
 
 func pruneTables(cmd *cobra.Command, prog *program.Program, options prune.Options) error {
-	return prog.Open(cmd, migrationLease, func(s *program.Session) error {
+	return prog.OpenEach(cmd, migrationLease, func(s *program.Session) error {
 		options.Prefix, options.Log = s.Config.TablePrefix, s.Log
 		bar := prog.Bar("pruning", 0)
 		defer bar.Stop()
@@ -75,7 +75,7 @@ func pruneTables(cmd *cobra.Command, prog *program.Program, options prune.Option
 		if report.Cutoff == nil {
 			return s.Explain(err)
 		}
-		return errors.Join(printPruned(cmd, prog, report, err != nil && !errors.Is(err, prune.ErrHistoryHeld) && !errors.Is(err, migrate.ErrHeld)), s.Explain(err))
+		return errors.Join(printPruned(cmd, s, report, err != nil && !errors.Is(err, prune.ErrHistoryHeld) && !errors.Is(err, migrate.ErrHeld)), s.Explain(err))
 	})
 }
 
@@ -91,11 +91,17 @@ func pruneProgress(b *output.Bar, log zerolog.Logger) func(prune.Report) {
 // rows says how many there are.
 func rows(n int) string { return words.Counted(n, "row", "rows") }
 
+// pruneReport is what prune --json prints.
+type pruneReport struct {
+	Shard string `json:"shard,omitempty"` // of Vitess
+	prune.Report
+}
+
 // printPruned says what was done; of a prune that failed before it did anything, nothing.
-func printPruned(cmd *cobra.Command, prog *program.Program, report prune.Report, failed bool) error {
+func printPruned(cmd *cobra.Command, s *program.Session, report prune.Report, failed bool) error {
 	out := cmd.OutOrStdout()
-	if prog.JSON {
-		return output.JSON(out, report)
+	if s.Program.JSON {
+		return output.JSON(out, pruneReport{s.Shard, report})
 	}
 	if failed && len(report.Dropped)+len(report.Made)+report.HistoryRows+report.LedgerRows == 0 {
 		return nil

@@ -34,9 +34,9 @@ func newEventMetrics() *eventMetrics {
 	}
 }
 
-// register adds the metrics to a registry.
-func (m *eventMetrics) register(registry *prometheus.Registry) {
-	registry.MustRegister(m.published, m.failed, m.setAside, m.delay)
+// collectors are all of the metrics.
+func (m *eventMetrics) collectors() []prometheus.Collector {
+	return []prometheus.Collector{m.published, m.failed, m.setAside, m.delay}
 }
 
 // start has all that may be told of the topics that routes name be there from the start, as zero, and of those beyond the bound: increase()

@@ -62,7 +62,7 @@ func forwardOn(ctx context.Context, s *program.Session, listen string, untilEmpt
 	}
 	p, registry := &outboxProbe{ask: s.Outbox}, prometheus.NewRegistry()
 	registry.MustRegister(p)
-	m.register(registry)
+	registry.MustRegister(m.collectors()...)
 	silence, err := serveHTTP(ctx, s, cmp.Or(listen, s.Config.Metrics.Listen), registry, f.Alive, p.oldest)
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"prescient/prescient"
 	"prescient/prescient/gauges"
@@ -16,8 +15,7 @@ import (
 
 // metrics are what a worker tells Prometheus. Their names begin with prescient_.
 type metrics struct {
-	registry *prometheus.Registry
-	execs    labels
+	execs labels
 	ended, moved, dropped, failed, slotRuns,
 	due *prometheus.CounterVec
 	lateness, runTime                              *prometheus.HistogramVec
@@ -71,7 +69,6 @@ func newMetrics(jobExecs []string) *metrics {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "prescient", Name: name, Help: help, Buckets: buckets}, []string{"job_exec"})
 	}
 	m := &metrics{
-		registry: prometheus.NewRegistry(),
 		execs:    labels{own: make(map[string]bool), room: strangers},
 		due:      counter("due_total", "Rows that were due, and whose answer was committed.", "job_exec"),
 		ended:    counter("ended_total", "Jobs that ended.", "job_exec", "outcome"),
@@ -98,9 +95,13 @@ func newMetrics(jobExecs []string) *metrics {
 	for _, result := range []string{ranOK, ranError} {
 		m.slotRuns.WithLabelValues(result)
 	}
-	m.registry.MustRegister(m.due, m.ended, m.moved, m.dropped, m.failed, m.slotRuns, m.lateness, m.runTime, m.slotSeconds, m.retries,
-		m.leasesLost, m.takeovers, m.stuck, m.overSLA, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+// collectors are all of the metrics.
+func (m *metrics) collectors() []prometheus.Collector {
+	return []prometheus.Collector{m.due, m.ended, m.moved, m.dropped, m.failed, m.slotRuns, m.lateness, m.runTime, m.slotSeconds, m.retries,
+		m.leasesLost, m.takeovers, m.stuck, m.overSLA}
 }
 
 // Why a row went to a later slot, and how a slot run went: values of labels.

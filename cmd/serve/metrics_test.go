@@ -24,7 +24,7 @@ func TestFewNamesThatOnlyRowsHaveAreLabels(t *testing.T) {
 		})
 	}
 	workers.Wait()
-	families, err := m.registry.Gather()
+	families, err := gatherer(t, m).Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestCallsThatFailAreCountedByJobExec(t *testing.T) {
 			{Job: job, Unregistered: true, Reason: "unknown"}})
 	}
 	failed, calls, labels := 0.0, 0.0, 0
-	got := series(t, m.registry)
+	got := series(t, gatherer(t, m))
 	for name, n := range got {
 		switch metric, _, _ := strings.Cut(name, "{"); metric {
 		case "prescient_call_errors_total":

@@ -15,6 +15,14 @@ import (
 	"prescient/prescient/worker/books"
 )
 
+// gatherer is a registry with the metrics of a worker.
+func gatherer(t *testing.T, m *metrics) *prometheus.Registry {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(m.collectors()...)
+	return registry
+}
+
 // series are the counters, gauges and histograms of a registry by name and labels, as Prometheus writes them.
 func series(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 	t.Helper()
@@ -38,7 +46,7 @@ func series(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 
 // increase() of Prometheus sees the first failure only where there was a value before it.
 func TestEachLabelThatIsKnownIsThereFromTheStart(t *testing.T) {
-	got := series(t, newMetrics([]string{"unshipped"}).registry)
+	got := series(t, gatherer(t, newMetrics([]string{"unshipped"})))
 	want := []string{`prescient_slot_runs_total{result="ok"}`, `prescient_slot_runs_total{result="error"}`}
 	for _, name := range []string{"unshipped", books.OtherExecs} {
 		for _, metric := range []string{"due_total", "dropped_total", "call_errors_total", "lateness_seconds", "run_seconds"} {
@@ -57,7 +65,7 @@ func TestEachLabelThatIsKnownIsThereFromTheStart(t *testing.T) {
 	}
 	events, registry := newEventMetrics(), prometheus.NewRegistry()
 	events.start([]string{"orders", "audit.*", "*"})
-	events.register(registry)
+	registry.MustRegister(events.collectors()...)
 	of := series(t, registry)
 	for _, metric := range []string{"published_total", "failed_total", "set_aside_total"} {
 		want = append(want, fmt.Sprintf(`prescient_events_%s{topic="orders"}`, metric), fmt.Sprintf(`prescient_events_%s{topic=%q}`, metric, books.OtherExecs))

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ import (
 
 // runReport is what run --json prints.
 type runReport struct {
+	Shard    string `json:"shard,omitempty"` // of Vitess
 	Worker   string `json:"worker"`
 	Assigned bool   `json:"assigned"`
 	books.Figures
@@ -42,34 +44,36 @@ example. --json prints the same.`,
 		Example: `  */15 * * * *  root  ` + prog.Name + ` run --config /etc/prescient/prescient.yaml`,
 		Args:    arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return serving(cmd, prog, func(s *program.Session) error { return runSlot(cmd, s) })
+			return serving(cmd, prog, runs{each: func(ctx context.Context, s *program.Session) error {
+				return runSlot(ctx, s, cmd.OutOrStdout())
+			}})
 		},
 	}
 }
 
-func runSlot(cmd *cobra.Command, s *program.Session) error {
-	w, err := s.NewWorker(cmd.Context(), nil)
+func runSlot(ctx context.Context, s *program.Session, out io.Writer) error {
+	w, err := s.NewWorker(ctx, nil)
 	if err != nil {
 		return err
 	}
 	var figures books.Figures
-	err = timed(cmd.Context(), s, w, agent.Run, func(ctx context.Context) error {
+	err = timed(ctx, s, w, agent.Run, func(ctx context.Context) error {
 		return awaitingLong(ctx, s, func(ctx context.Context) (err error) {
 			figures, err = w.Run(ctx)
 			sumOnce(ctx, s, w.Name())
 			return err
 		})
 	})
-	defer forecastOnce(cmd.Context(), s, w.Name()) // after what is printed
+	defer forecastOnce(ctx, s, w.Name()) // after what is printed
 	unassigned := errors.Is(err, prescient.ErrNotAssigned)
 	if unassigned {
 		s.Log.Info().Time("slot", figures.Slot).Stringer("assigned", s.Config.Worker.Assignment).
 			Msg("this slot is not assigned to this worker; nothing to do")
-	} else if err != nil && !stopped(cmd.Context(), err) {
+	} else if err != nil && !stopped(ctx, err) {
 		return s.Explain(err)
 	}
 	if s.Program.JSON {
-		return output.JSON(cmd.OutOrStdout(), runReport{Worker: w.Name(), Assigned: !unassigned, Figures: figures})
+		return output.JSON(out, runReport{Shard: s.Shard, Worker: w.Name(), Assigned: !unassigned, Figures: figures})
 	}
 	return nil
 }

@@ -10,31 +10,89 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/internal/words"
+	"prescient/prescient/shards"
 )
+
+// runs is what a command that runs slots does.
+type runs struct {
+	// once begins what there is once in the process, however many shards are served, until stop is called; nil for nothing.
+	once func(ctx context.Context, s *program.Session) (stop func(), err error)
+	// each runs slots: those of the database, or of one shard.
+	each func(ctx context.Context, s *program.Session) error
+	// stays says that each ends only once ctx does: on a shard it is called again where it fails.
+	stays bool
+}
 
 // serving runs a command that runs slots. What it fails with is a line of the log too: that is where one looks for what
 // became of a service, and a reader of JSON does not read the other line. Before there is a configuration there is no log.
-func serving(cmd *cobra.Command, prog *program.Program, serve func(s *program.Session) error) error {
-	return prog.Open(cmd, 0, func(s *program.Session) (err error) {
-		if err = s.NewClient(cmd.Context()); err == nil {
-			err = s.NewHeartbeats(cmd.Context())
-		}
-		if err == nil {
-			err = s.NewLong(cmd.Context())
-		}
-		if err == nil {
-			err = s.Register(cmd.Context())
-		}
-		if err == nil {
-			warnIfNothingIsRegistered(s)
-			err = serve(s)
-		}
+func serving(cmd *cobra.Command, prog *program.Program, what runs) error {
+	return prog.Open(cmd, 0, func(s *program.Session) error {
+		err := what.on(cmd.Context(), s)
 		if err != nil && !errors.Is(err, context.Canceled) {
 			s.Log.Error().Str(zerolog.ErrorFieldName, words.Clip(words.Of(err), words.LongestComplaint)).Int("exit_code", exit.Code(err)).
 				Msg(cmd.Name() + " failed")
 		}
 		return err
 	})
+}
+
+// on does it on the database, or on each shard of it.
+func (r runs) on(ctx context.Context, s *program.Session) error {
+	list, err := s.Shards(ctx)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		if err := prepare(ctx, s); err != nil {
+			return err
+		}
+		stop, err := r.begin(ctx, s)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		return r.each(ctx, s)
+	}
+	stop, err := r.begin(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	look := func() {}
+	serve := func(ctx context.Context, shard string) error {
+		return s.OnShard(shard, func() { look() }, func(s *program.Session) error {
+			if err := prepare(ctx, s); err != nil {
+				return err
+			}
+			return r.each(ctx, s)
+		})
+	}
+	if !r.stays {
+		return shards.Each(ctx, list, serve)
+	}
+	keyspace := shards.New(shards.Keyspace{Every: s.Config.Grid.Resolution(), Log: s.Log,
+		List: func(ctx context.Context) ([]string, error) { return shards.List(ctx, s.DB) }})
+	look = keyspace.Look
+	s.Log.Info().Strs("shards", list).Msg("each shard is served for itself")
+	return keyspace.Serve(ctx, serve)
+}
+
+func (r runs) begin(ctx context.Context, s *program.Session) (stop func(), err error) {
+	if r.once == nil {
+		return func() {}, nil
+	}
+	return r.once(ctx, s)
+}
+
+// prepare makes all that slots are run with.
+func prepare(ctx context.Context, s *program.Session) error {
+	for _, step := range []func(ctx context.Context) error{s.NewClient, s.NewHeartbeats, s.NewLong, s.Register} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	warnIfNothingIsRegistered(s)
+	return nil
 }
 
 // warnIfNothingIsRegistered says why nothing will be run.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,12 @@ import (
 	"prescient/prescient/worker"
 	"prescient/prescient/worker/books"
 )
+
+// sweepReport is a line of sweep --json.
+type sweepReport struct {
+	Shard string `json:"shard,omitempty"` // of Vitess
+	books.Figures
+}
 
 // Sweep returns the command sweep.
 func Sweep(prog *program.Program) *cobra.Command {
@@ -30,24 +37,26 @@ sweep.every. Where job_execs took on long runs, it ends when these do, or hands 
 With --json, prints the figures of each slot that was swept, a line each.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return serving(cmd, prog, func(s *program.Session) error { return sweepUp(cmd, s) })
+			return serving(cmd, prog, runs{each: func(ctx context.Context, s *program.Session) error {
+				return sweepUp(ctx, s, cmd.OutOrStdout())
+			}})
 		},
 	}
 }
 
-func sweepUp(cmd *cobra.Command, s *program.Session) error {
+func sweepUp(ctx context.Context, s *program.Session, out io.Writer) error {
 	prog := s.Program
 	var bar *output.Bar
 	var observer *worker.Observer
 	if prog.ShowsBars() {
 		observer = sweepProgress(&bar)
 	}
-	w, err := s.NewWorker(cmd.Context(), observer)
+	w, err := s.NewWorker(ctx, observer)
 	if err != nil {
 		return err
 	}
 	if prog.ShowsBars() {
-		overdue, err := w.Overdue(cmd.Context())
+		overdue, err := w.Overdue(ctx)
 		if err != nil {
 			return s.Explain(err)
 		}
@@ -55,7 +64,7 @@ func sweepUp(cmd *cobra.Command, s *program.Session) error {
 		defer bar.Stop()
 	}
 	var swept []books.Figures
-	err = timed(cmd.Context(), s, w, agent.Sweep, func(ctx context.Context) error {
+	err = timed(ctx, s, w, agent.Sweep, func(ctx context.Context) error {
 		return awaitingLong(ctx, s, func(ctx context.Context) (err error) {
 			swept, err = w.Sweep(ctx)
 			sumOnce(ctx, s, w.Name())
@@ -63,18 +72,26 @@ func sweepUp(cmd *cobra.Command, s *program.Session) error {
 		})
 	})
 	bar.Stop()
-	defer forecastOnce(cmd.Context(), s, w.Name()) // after what is printed
-	if err != nil && !stopped(cmd.Context(), err) {
+	defer forecastOnce(ctx, s, w.Name()) // after what is printed
+	if err != nil && !stopped(ctx, err) {
 		return s.Explain(err)
 	}
 	if prog.JSON {
-		return output.Lines(cmd.OutOrStdout(), swept)
+		lines := make([]sweepReport, len(swept))
+		for i, figures := range swept {
+			lines[i] = sweepReport{s.Shard, figures}
+		}
+		return output.Lines(out, lines)
 	}
 	rows := 0
 	for _, figures := range swept {
 		rows += figures.Rows()
 	}
-	return output.Say(cmd.OutOrStdout(), "swept %s with %s", words.Counted(len(swept), "slot", "slots"), words.Counted(rows, "row", "rows"))
+	where := ""
+	if s.Shard != "" {
+		where = "shard " + s.Shard + ": "
+	}
+	return output.Say(out, where+"swept %s with %s", words.Counted(len(swept), "slot", "slots"), words.Counted(rows, "row", "rows"))
 }
 
 // sweepProgress counts slots on the bar, and rows before it.

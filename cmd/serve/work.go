@@ -5,7 +5,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/arguments"
@@ -24,7 +24,7 @@ func Work(prog *program.Program) *cobra.Command {
 		Use:   "work",
 		Short: "Stay up and run each assigned slot when it comes",
 		Long: `Stays up, runs each assigned slot when it comes by the database's clock, and sweeps up what earlier slots
-left behind every sweep.every. Where events.routes says where events go, it also publishes what is in the outbox.
+left behind every sweep.every. On the keyspace of a Vitess it does so on each shard for itself. Where events.routes says where events go, it also publishes what is in the outbox.
 Beside its slots one of the workers sums up history by hour and by day, also while everything is paused.
 Where heartbeats are configured, services outside are told of the slots that were served, and of the schedules that
 name them. The log has a line for each slot in which there was something to do, and one an hour for the empty ones;
@@ -40,17 +40,24 @@ answers, else 503 and why. Under systemd it says when it is ready (Type=notify),
 (WatchdogSec=).`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return serving(cmd, prog, func(s *program.Session) error { return workOn(cmd, s, listen) })
+			p := newProcess()
+			return serving(cmd, prog, runs{stays: true,
+				once: func(ctx context.Context, s *program.Session) (stop func(), err error) {
+					p.listen = cmp.Or(listen, s.Config.Metrics.Listen)
+					return p.begin(ctx, s)
+				},
+				each: func(ctx context.Context, s *program.Session) error { return workOn(ctx, s, p) },
+			})
 		},
 	}
 	arguments.Text(cmd.Flags(), &listen, "listen", value.CheckListen, "serve /metrics and /healthz at this host:port, as metrics.listen does")
 	return cmd
 }
 
-func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
+func workOn(ctx context.Context, s *program.Session, p *process) error {
 	events := newEventMetrics()
 	events.start(topicsOf(s.Config))
-	f, err := s.NewForwarder(cmd.Context(), events.observer())
+	f, err := s.NewForwarder(ctx, events.observer())
 	if err != nil {
 		return err
 	}
@@ -58,12 +65,12 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 		events = nil
 	}
 	rests := new(idle)
-	w, a, stop, err := watchedWorker(cmd.Context(), s, cmp.Or(listen, s.Config.Metrics.Listen), events, rests)
+	w, a, stop, err := watchedWorker(ctx, s, p, events, rests)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	m, err := newForecaster(cmd.Context(), s, w.Name())
+	m, err := newForecaster(ctx, s, w.Name())
 	if err != nil {
 		return err
 	}
@@ -71,16 +78,15 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 	s.Log.Info().Str("worker", w.Name()).Stringer("resolution", w.Resolution()).
 		Stringer("serves", s.Config.Worker.Assignment).Strs("job_execs", s.Registry.Names()).Msg("working")
 	logged := make(chan struct{})
-	goesOn := context.AfterFunc(cmd.Context(), func() {
+	goesOn := context.AfterFunc(ctx, func() {
 		defer close(logged)
 		s.Log.Info().Stringer("grace", s.Config.Worker.StopGrace).Msg("stopping: nothing new is started, what runs may end")
-		s.Notify(daemon.SdNotifyStopping)
 	})
-	end := func(ctx context.Context) error {
-		if cmd.Context().Err() == nil {
-			return s.Long.Hold(ctx) // it may be told to go on
+	end := func(ending context.Context) error {
+		if ctx.Err() == nil {
+			return s.Long.Hold(ending) // it may be told to go on
 		}
-		return s.Long.Drain(ctx)
+		return s.Long.Drain(ending)
 	}
 	work := func(ctx context.Context) error {
 		return forwarding(ctx, s, f, func(ctx context.Context) error {
@@ -91,7 +97,7 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 			})
 		})
 	}
-	err = registered(cmd.Context(), a, func(ctx context.Context) error { return obeying(ctx, s, a, rests, work) })
+	err = registered(ctx, a, func(ctx context.Context) error { return obeying(ctx, s, a, rests, work) })
 	stop()
 	if !goesOn() {
 		<-logged
@@ -103,28 +109,16 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 	return nil
 }
 
-// watchedWorker returns a worker that serves its metrics, and tells the service manager how it is, until stop is called;
-// that may be done twice. The agent has other processes know of it. While it rests it is well though it does not work.
-func watchedWorker(ctx context.Context, s *program.Session, listen string, events *eventMetrics, rests *idle) (w *worker.Worker, a *agent.Agent, stop func(), err error) {
-	watching, unwatch := context.WithCancel(context.WithoutCancel(ctx))
-	var watcher sync.WaitGroup
-	alive := func() error {
-		if rests.isWell() {
-			return nil
-		}
-		return w.Alive()
-	}
-	first := sync.OnceFunc(func() {
-		s.Notify(daemon.SdNotifyReady)
-		watcher.Go(func() { watchdog(watching, s, alive) })
-	})
+// watchedWorker returns a worker that is a part of the process until stop is called; that may be done twice. The agent has other processes know
+// of it. While it rests it is well though it does not work.
+func watchedWorker(ctx context.Context, s *program.Session, p *process, events *eventMetrics, rests *idle) (w *worker.Worker, a *agent.Agent, stop func(), err error) {
 	ready := func() {
 		rests.over()
-		first()
+		p.ready()
 	}
 	observer := &worker.Observer{Working: ready}
 	var m *metrics
-	if listen != "" {
+	if p.listen != "" {
 		m = newMetrics(s.Registry.Names())
 		observer = m.observer(ready)
 	}
@@ -132,28 +126,24 @@ func watchedWorker(ctx context.Context, s *program.Session, listen string, event
 		a, err = s.NewAgent(ctx, w, agent.Work)
 	}
 	if err != nil {
-		unwatch()
 		return nil, nil, nil, err
 	}
-	silence := func() {}
-	if listen != "" {
-		p := &probe{ask: w.Backlog}
-		m.registry.MustRegister(p)
-		m.registry.MustRegister(&outboxProbe{ask: s.Outbox}, &agentProbe{list: a.List, pools: a.Pools, busy: a.Busy},
+	backlog := &probe{ask: w.Backlog}
+	one := part{backlog: backlog.backlog, alive: func() error {
+		if rests.isWell() {
+			return nil
+		}
+		return w.Alive()
+	}}
+	var told []prometheus.Collector
+	if m != nil {
+		told = append(m.collectors(), backlog, &outboxProbe{ask: s.Outbox}, &agentProbe{list: a.List, pools: a.Pools, busy: a.Busy},
 			&forecastProbe{ask: func(ctx context.Context) (forecast.Report, error) {
 				return forecast.Slots(ctx, s.DB, s.Config.TablePrefix, sql.Dialect(s.Config.Dialect))
 			}})
 		if events != nil {
-			events.register(m.registry)
-		}
-		if silence, err = serveHTTP(ctx, s, listen, m.registry, alive, p.backlog); err != nil {
-			unwatch()
-			return nil, nil, nil, err
+			told = append(told, events.collectors()...)
 		}
 	}
-	return w, a, sync.OnceFunc(func() {
-		unwatch()
-		watcher.Wait()
-		silence()
-	}), nil
+	return w, a, sync.OnceFunc(p.join(s.Shard, one, told...)), nil
 }

@@ -44,7 +44,7 @@ func (a *Agent) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTime)
 	defer cancel()
 	var before struct {
-		Now      time.Time     `db:"now"`
+		Now      time.Time     `db:"read_at"`
 		SinceUS  sql.NullInt64 `db:"since_us"`
 		SilentUS sql.NullInt64 `db:"silent_us"`
 	}

@@ -95,7 +95,7 @@ func (a *attest) open(ctx context.Context) (err error) {
 		return err
 	}
 	var state struct {
-		Now         time.Time  `db:"now"`
+		Now         time.Time  `db:"read_at"`
 		ChangedAt   time.Time  `db:"changed_at"`
 		PausedSince *time.Time `db:"paused_since"`
 	}

@@ -33,12 +33,12 @@ func (c *Client) findBetweenBookends(ctx context.Context, db prescient.DB, entit
 		keys = append(keys, first, last)
 	}
 	placed, err := c.withBookends(ctx, db, keys, func() error {
-		found, err = c.find(ctx, db, rowtext.BareColumns, rowtext.InRanges(entities, "> ", " AND job.job_key < "), true)
+		found, err = c.find(ctx, db, rowtext.BareColumns, rowtext.Inside(c.tables.Dialect, entities), true)
 		return err
 	})
 	if err == nil && !placed {
 		// One key in two thousand million is that of a bookend: a check has it, and ends the read as well as it can.
-		found, err = c.find(ctx, db, rowtext.BareColumns, rowtext.InRanges(entities, "BETWEEN ", " AND "), true)
+		found, err = c.find(ctx, db, rowtext.BareColumns, rowtext.Between(entities), true)
 	}
 	return found, err
 }

@@ -54,7 +54,7 @@ func (b Bulk) CountEnded(ctx context.Context, db Lister, f ListFilter, most int,
 func (b Bulk) Lock(ctx context.Context, db prescient.DB, rows []prescient.FutureJob) (locked []prescient.FutureJob, err error) {
 	read := func(index string) func(some []prescient.FutureJob) ([]prescient.FutureJob, error) {
 		return func(some []prescient.FutureJob) ([]prescient.FutureJob, error) {
-			which, lock := rowtext.AsRead(some), "FOR UPDATE SKIP LOCKED"
+			which, lock := rowtext.AsRead(b.client.tables.Dialect, some), "FOR UPDATE SKIP LOCKED"
 			if index == "job_key" {
 				which = "(job.job_key IN (" + literal.Keys(some, func(job prescient.FutureJob) prescient.Key { return job.Key() }) + ") OR 1 = 0)"
 			}

@@ -133,7 +133,7 @@ func (c *Client) findEntities(ctx context.Context, db prescient.DB, entities []p
 	if lock {
 		found, err = c.findBetweenBookends(ctx, db, entities)
 	} else {
-		found, err = c.find(ctx, db, rowtext.BareColumns, rowtext.InRanges(entities, "BETWEEN ", " AND "), false)
+		found, err = c.find(ctx, db, rowtext.BareColumns, rowtext.Between(entities), false)
 	}
 	asked := make(map[prescient.Entity]bool, len(entities))
 	for _, e := range entities {
@@ -145,7 +145,7 @@ func (c *Client) findEntities(ctx context.Context, db prescient.DB, entities []p
 // endFound ends those rows that are still as they were read, and says how many. The server copies them into history: a payload need
 // not travel, whatever its size.
 func (c *Client) endFound(ctx context.Context, db prescient.DB, found []prescient.FutureJob, outcome prescient.Outcome) (ended int, err error) {
-	rows := rowtext.AsRead(found)
+	rows := rowtext.AsRead(c.tables.Dialect, found)
 	n, err := store.Affected(ctx, db, c.tables.Fill("client/cancel_copy", "{rows}", rows, "{outcome}", literal.Of(literal.AppendText, string(outcome))))
 	if err != nil || n == 0 {
 		return 0, err

@@ -103,7 +103,7 @@ func (c *Client) now(ctx context.Context, db prescient.DB) (now time.Time, err e
 func (c *Client) readPending(ctx context.Context, db prescient.DB, key prescient.Key) (now time.Time, pending *prescient.FutureJob, err error) {
 	var version uint64
 	var job prescient.FutureJob
-	query := c.tables.Fill("client/pending", "{columns}", rowtext.Columns, "{key}", literal.Of(literal.AppendKey, key))
+	query := c.tables.Fill("client/pending", "{columns}", rowtext.OneRow(c.tables.Dialect), "{key}", literal.Of(literal.AppendKey, key))
 	looking := time.Now()
 	if err := store.QueryRow(ctx, db, append([]any{store.At(&now), &version}, rowtext.Into(&job)...), query); err != nil {
 		return time.Time{}, nil, fmt.Errorf("looking for a pending check: %w", err)
@@ -131,9 +131,16 @@ func (c *Client) find(ctx context.Context, db prescient.DB, columns, condition s
 // bulkRows bounds a statement for many rows, as literal.BulkBytes does.
 const bulkRows = 1000
 
+// plainKeys is how many keys a find in plain has, which is to say nothing but them: of a list of 1000 MariaDB makes a subquery, and sorts.
+const plainKeys = 999
+
 // findKeys reads the pending rows of some keys, by one statement for about a thousand of them.
 func (c *Client) findKeys(ctx context.Context, db prescient.DB, columns string, keys []prescient.Key, lock bool) (found []prescient.FutureJob, err error) {
-	for some := range slices.Chunk(keys, bulkRows) {
+	most := bulkRows
+	if c.tables.Dialect == text.Plain {
+		most = plainKeys
+	}
+	for some := range slices.Chunk(keys, most) {
 		part, err := c.find(ctx, db, columns, "job.job_key IN ("+literal.KeysOf(some)+")", lock)
 		if err != nil {
 			return nil, err

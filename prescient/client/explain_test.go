@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
+	text "prescient/sql"
 )
 
 func TestNoStatementOfAClientScansATableOrSorts(t *testing.T) {
@@ -48,16 +49,16 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 	row := string(rowtext.Append(nil, &prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}, JobExec: "x"}, prescient.Key{1}, rowtext.TimesOf(c.tables.Dialect, job.DueAt, f.Slots[3], time.Hour), rowtext.More{Text: true, Expires: true}))
 	list := []rig.Explained{
 		{Statement: "client/now", Query: c.tables.Stmt.Get("client/now"), Args: nil, Reached: map[string]string{"p_slot_config": rig.ByConfig}},
-		{Statement: "client/pending", Query: c.tables.Fill("client/pending", "{columns}", rowtext.Columns, "{key}", key), Args: nil,
+		{Statement: "client/pending", Query: c.tables.Fill("client/pending", "{columns}", rowtext.OneRow(c.tables.Dialect), "{key}", key), Args: nil,
 			Reached: map[string]string{"job": rig.ByKey, "config": rig.ByConfig}},
 		{Statement: "client/insert", Query: c.insertOf(prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}}, prescient.Key{1}, job.DueAt, f.Slots[3]), Args: nil, Reached: nil},
 		{Statement: "client/insert of 1000", Query: c.insertRows([]byte(strings.Repeat(row+",", 999)+row), rowtext.More{Text: true, Expires: true}), Args: nil, Reached: nil},
 		{Statement: "client/insert directly", Query: c.directInsertOf(prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}}, prescient.Key{1}, job.DueAt, f.Slots[3]), Args: nil, Reached: nil},
 		{Statement: "client/lock", Query: c.tables.Fill("client/lock", where...), Args: nil, Reached: one},
-		{Statement: "client/delete", Query: c.tables.Fill("client/delete", "{rows}", rowtext.AsRead([]prescient.FutureJob{job})), Args: nil, Reached: alias},
-		{Statement: "client/delete of 500", Query: c.tables.Fill("client/delete", "{rows}", rowtext.AsRead(f.Some(rig.BigSlot, cancelRows))), Args: nil, Reached: alias},
-		{Statement: "client/cancel_copy", Query: c.tables.Fill("client/cancel_copy", "{rows}", rowtext.AsRead([]prescient.FutureJob{job}), "{outcome}", "'cancelled'"), Args: nil, Reached: alias},
-		{Statement: "client/cancel_copy of 500", Query: c.tables.Fill("client/cancel_copy", "{rows}", rowtext.AsRead(f.Some(rig.BigSlot, cancelRows)), "{outcome}", "'cancelled'"), Args: nil, Reached: alias},
+		{Statement: "client/delete", Query: c.tables.Fill("client/delete", "{rows}", rowtext.AsRead(c.tables.Dialect, []prescient.FutureJob{job})), Args: nil, Reached: alias},
+		{Statement: "client/delete of 500", Query: c.tables.Fill("client/delete", "{rows}", rowtext.AsRead(c.tables.Dialect, f.Some(rig.BigSlot, cancelRows))), Args: nil, Reached: alias},
+		{Statement: "client/cancel_copy", Query: c.tables.Fill("client/cancel_copy", "{rows}", rowtext.AsRead(c.tables.Dialect, []prescient.FutureJob{job}), "{outcome}", "'cancelled'"), Args: nil, Reached: alias},
+		{Statement: "client/cancel_copy of 500", Query: c.tables.Fill("client/cancel_copy", "{rows}", rowtext.AsRead(c.tables.Dialect, f.Some(rig.BigSlot, cancelRows)), "{outcome}", "'cancelled'"), Args: nil, Reached: alias},
 		{Statement: "client/bookends_away", Query: c.tables.Fill("client/bookends_away", "{slot}", literal.Of(literal.AppendSecond, bookendSlot), "{keys}", literal.KeysOf([]prescient.Key{first, last})), Args: nil, Reached: alias},
 		{Statement: "client/replace", Query: c.tables.Fill("client/replace", write...), Args: nil, Reached: one},
 		{Statement: "client/renew", Query: c.tables.Fill("client/renew", append([]string{"{job_exec}", "'other'", "{new_key}", "X'00112233445566778899AABBCCDDEEFF'", "{payload}", "NULL", "{expires_at}", "NULL"}, where...)...), Args: nil, Reached: one},
@@ -70,8 +71,12 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 			rig.Explained{Statement: "client/find by key" + name, Query: find("job.job_key = "+key, lock), Args: nil, Reached: found},
 			rig.Explained{Statement: "client/find by entity" + name, Query: find(entity, lock), Args: nil, Reached: found},
 			rig.Explained{Statement: "client/find by 200 entities" + name, Query: find(rowtext.InRanges(entities, "BETWEEN ", " AND "), lock), Args: nil, Reached: found},
-			rig.Explained{Statement: "client/find between bookends" + name, Query: find("job.job_key > "+literal.Of(literal.AppendKey, first)+" AND job.job_key < "+literal.Of(literal.AppendKey, last), lock), Args: nil, Reached: found})
-		for _, n := range []int{2, 999, 1000, 1001} {
+			rig.Explained{Statement: "client/find between bookends" + name, Query: find(rowtext.Inside(c.tables.Dialect, []prescient.Entity{job.Entity()}), lock), Args: nil, Reached: found})
+		sizes := []int{2, plainKeys, bulkRows, bulkRows + 1}
+		if c.tables.Dialect == text.Plain {
+			sizes = sizes[:2]
+		}
+		for _, n := range sizes {
 			keys := literal.Keys(f.Some(rig.BigSlot, n), prescient.FutureJob.Key)
 			list = append(list, rig.Explained{Statement: fmt.Sprintf("client/find %d keys%s", n, name), Query: find("job.job_key IN ("+keys+")", lock), Args: nil, Reached: found})
 		}
@@ -88,7 +93,7 @@ func rescheduleMany(c *Client, f *rig.Filled, n int) string {
 		slot.add(job.Key(), literal.Of(literal.AppendSecond, f.Slots[5]))
 	}
 	return c.tables.Fill("client/reschedule_many", "{due_at}", due.text(), "{next_check_at}", slot.text(), "{new_revision}", "7",
-		"{expires_at}", "", "{rows}", rowtext.AsRead(rows))
+		"{expires_at}", "", "{rows}", rowtext.AsRead(c.tables.Dialect, rows))
 }
 
 // lastStatements look for the last ends of entities.

@@ -138,7 +138,7 @@ func (c *Client) readLatest(ctx context.Context, db prescient.DB, key prescient.
 	if len(found) > 0 {
 		pending = &found[0]
 	}
-	now, err = c.now(ctx, db)
+	now, _, err = c.readPending(ctx, db, key) // for the time alone, from where the row is
 	return now, pending, err
 }
 

@@ -26,7 +26,7 @@ func (c *Client) replace(ctx context.Context, db prescient.DB, job prescient.New
 		return n, err
 	}
 	again := func(db prescient.DB) error {
-		if n, err = store.Affected(ctx, db, c.tables.Fill("client/delete", "{rows}", rowtext.AsRead([]prescient.FutureJob{pending}))); err != nil || n == 0 {
+		if n, err = store.Affected(ctx, db, c.tables.Fill("client/delete", "{rows}", rowtext.AsRead(c.tables.Dialect, []prescient.FutureJob{pending}))); err != nil || n == 0 {
 			return err
 		}
 		_, err := db.ExecContext(ctx, c.insertOf(job, prescient.KeyOf(job.Entity, job.JobExec, job.Tag), due, slot))

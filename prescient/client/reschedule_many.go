@@ -175,7 +175,7 @@ func (m *moving) together(ctx context.Context, moves []move) (missed []int, err 
 	}
 	revision := rowtext.NewRevision()
 	n, err := store.Affected(ctx, m.db, m.client.tables.Fill("client/reschedule_many", "{due_at}", due.text(), "{next_check_at}", slot.text(),
-		"{new_revision}", literal.Of(literal.AppendUint, revision), "{expires_at}", setExpires, "{rows}", rowtext.AsRead(rows)))
+		"{new_revision}", literal.Of(literal.AppendUint, revision), "{expires_at}", setExpires, "{rows}", rowtext.AsRead(m.client.tables.Dialect, rows)))
 	if err != nil {
 		return nil, fmt.Errorf("rescheduling %d checks, %s of %s among them: %w", len(rows), rows[0].JobExec, rows[0].Entity(), err)
 	}

@@ -22,6 +22,8 @@ type hosts struct {
 	attempt, commit time.Duration
 	// idle is for how long the sessions of a worker's pool may idle; zero for another's.
 	idle time.Duration
+	// away is called where a shard of Vitess has no server; nil for nothing.
+	away func()
 
 	mu sync.Mutex
 	at int // the host that was connected to last

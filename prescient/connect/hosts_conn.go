@@ -57,6 +57,9 @@ func (c *hostConn) note(err error) error {
 	if errno.Is(err, errno.ReadOnly, errno.ReadOnlyMode, errno.UnknownCommand, errno.RunHook) {
 		c.hosts.leave(c.epoch)
 	}
+	if c.hosts.away != nil && errno.Away(err) {
+		c.hosts.away()
+	}
 	return errno.WithoutStatement(err)
 }
 

@@ -59,7 +59,7 @@ func (c refusingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 func TestATransactionThatCouldNotBeEndedIsNotCommittedByTheNext(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		refuse := false
-		connector, _, err := newConnector(r.D.DSN, prescient.DefaultLease, TLS{}, 0)
+		connector, _, err := newConnector(r.D.DSN, Options{Lease: prescient.DefaultLease})
 		r.Must(err)
 		one := &connector.list[0]
 		one.connector = refusingConnector{one.connector, &refuse}

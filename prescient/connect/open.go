@@ -42,6 +42,10 @@ type Options struct {
 	// StatementTime is after how long the server itself ends a statement, of MySQL a SELECT; 0, the default, for never. A statement that was given
 	// up goes on there until then.
 	StatementTime time.Duration
+	// Shard, where given, is that of Vitess which all sessions are targeted at, such as -80: the DSN names its keyspace.
+	Shard string
+	// Away, where given, is called each time that the shard answers that it has no server: it may have been divided. It is not to block.
+	Away func()
 }
 
 // OpenWith is Open with options. A statement waits for a connection, where all are in use, for half of the lease, 30 s at most, and
@@ -51,7 +55,7 @@ func OpenWith(dsn string, o Options) (*sqlx.DB, error) {
 	if o.Connections < LeastConnections || o.Connections > MostConnections {
 		return nil, fmt.Errorf("%w: %d connections: %d to %d are allowed", prescient.ErrInvalid, o.Connections, LeastConnections, MostConnections)
 	}
-	h, idle, err := newConnector(dsn, o.Lease, o.TLS, o.StatementTime)
+	h, idle, err := newConnector(dsn, o)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +81,7 @@ func NewConnector(dsn string) (driver.Connector, error) {
 // has the bound that you give it (SetMaxOpenConns), none by default. None of its connections are kept for leases, and whoever waits for
 // one waits as long as its statement may take.
 func WorkerConnector(dsn string, lease time.Duration, tls TLS) (driver.Connector, error) {
-	h, _, err := newConnector(dsn, cmp.Or(lease, prescient.DefaultLease), tls, 0)
+	h, _, err := newConnector(dsn, Options{Lease: cmp.Or(lease, prescient.DefaultLease), TLS: tls})
 	if err != nil {
 		return nil, err
 	}
@@ -93,22 +97,41 @@ func connectorOf(cfg *mysql.Config) (driver.Connector, error) {
 }
 
 // newConnector returns what makes the connections of Open, and how long the server lets them idle.
-func newConnector(dsn string, lease time.Duration, tls TLS, limit time.Duration) (*hosts, time.Duration, error) {
-	idle := max(lease.Truncate(time.Second)-time.Second, time.Second)
+func newConnector(dsn string, o Options) (*hosts, time.Duration, error) {
+	idle := max(o.Lease.Truncate(time.Second)-time.Second, time.Second)
 	h, err := newHosts(dsn, func(cfg *mysql.Config) (driver.Connector, error) {
-		settings := configure(cfg, lease, idle)
-		if err := tls.apply(cfg); err != nil {
+		if err := target(cfg, o.Shard); err != nil {
+			return nil, err
+		}
+		settings := configure(cfg, o.Lease, idle)
+		if err := o.TLS.apply(cfg); err != nil {
 			return nil, err
 		}
 		connector, err := connectorOf(cfg)
-		return &sessions{Connector: connector, settings: settings, limit: limit}, err
+		return &sessions{Connector: connector, settings: settings, limit: o.StatementTime}, err
 	})
 	if err != nil {
 		return nil, 0, err
 	}
-	h.commit, h.idle = store.StatementTime(lease), idle
+	h.commit, h.idle, h.away = store.StatementTime(o.Lease), idle, o.Away
 	return h, idle, nil
 }
+
+// target has the sessions of a DSN that names a keyspace be those of one shard of it.
+func target(cfg *mysql.Config, shard string) error {
+	switch {
+	case shard == "":
+		return nil
+	case strings.Contains(cfg.DBName, ":"):
+		return fmt.Errorf("%w: dsn: it names a shard already", prescient.ErrInvalid)
+	case !shardName.MatchString(shard):
+		return fmt.Errorf("%w: %.80q is no shard: such as -80, 80-c0 and 0 are", prescient.ErrInvalid, shard)
+	}
+	cfg.DBName += ":" + shard
+	return nil
+}
+
+var shardName = regexp.MustCompile(`^[0-9A-Za-z_.-]+$`)
 
 // defaultDialTime is how long an attempt at a connection may take.
 const defaultDialTime = 10 * time.Second

@@ -23,7 +23,7 @@ type waiting struct {
 	FailedAt     *time.Time `db:"failed_at"`
 	EventID      *string    `db:"event_id"`
 	Reason       *string    `db:"reason"`
-	Now          time.Time  `db:"now"`
+	Now          time.Time  `db:"read_at"`
 }
 
 // examineEvents looks for events that nobody publishes, or cannot, and for those that were refused for good.

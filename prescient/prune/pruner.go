@@ -3,7 +3,6 @@ package prune
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -49,39 +48,21 @@ func run(ctx context.Context, db *sqlx.DB, options Options, do func(p *pruner, n
 		_ = conn.Close()
 	}()
 	p := &pruner{tables: t, conn: conn, db: db, options: options, report: Report{Made: []string{}, Dropped: []string{}}}
-	if err := p.lock(ctx); err != nil {
-		return p.report, err
+	unlock, err := migrate.Schema{Prefix: p.tables.Prefix}.LockPrune(ctx, conn.Conn, db.DB)
+	if err != nil {
+		return p.report, fmt.Errorf("locking out other prunes: %w", err)
 	}
+	defer unlock()
 	if p.ddl, err = migrate.NewDDL(ctx, db.DB, conn.Conn, options.Patience); err != nil {
 		return p.report, err
 	}
 	p.ddl.Watch = p
-	unlock, err := migrate.Schema{Prefix: p.tables.Prefix}.LockPrune(ctx, conn.Conn, db.DB)
-	if err != nil {
-		return p.report, fmt.Errorf("locking out prunes on other nodes: %w", err)
-	}
-	defer unlock()
 	now, err := p.tables.ReadClock(ctx, conn)
 	if err != nil {
 		return p.report, err
 	}
 	err = do(p, now)
 	return p.report, err
-}
-
-// lock keeps others from pruning.
-func (p *pruner) lock(ctx context.Context) error {
-	const waitSeconds = 5
-	var got sql.NullInt64
-	err := p.conn.QueryRowxContext(ctx, "SELECT GET_LOCK(CONCAT('prescient-prune:', LEFT(SHA2(CONCAT(DATABASE(), '/', ?), 256), 32)), ?)",
-		p.tables.Prefix, waitSeconds).Scan(&got)
-	if err == nil && got.Int64 != 1 {
-		err = fmt.Errorf("%w: waited %d s", ErrPruning, waitSeconds)
-	}
-	if err != nil {
-		return fmt.Errorf("locking out other prunes: %w", err)
-	}
-	return nil
 }
 
 // did tells of progress.

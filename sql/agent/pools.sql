@@ -5,6 +5,6 @@
 SELECT pool, SUM(1 - waits) AS running, SUM(waits) AS waiting,
   COALESCE(GREATEST(MAX(IF(waits, TIMESTAMPDIFF(MICROSECOND, allocated_until, UTC_TIMESTAMP(6)), 0)), 0), 0) AS oldest_us
 FROM (SELECT pool, allocated_until, agent = '' OR {free allocated_until} AS waits
-      FROM {prefix}long_run FORCE INDEX (ended_at) WHERE ended_at IS NULL LIMIT ?) some
+      FROM {prefix}long_run FORCE INDEX (ended_at) WHERE ended_at IS NULL LIMIT ?) few
 WHERE allocated_until IS NOT NULL
 GROUP BY pool

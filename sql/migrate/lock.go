@@ -18,6 +18,9 @@ var ErrPruning = errors.New("another prune is running")
 // lockPatience is how long Lock waits for another that has the lock, in seconds.
 const lockPatience = 60
 
+// prunePatience is that of LockPrune.
+const prunePatience = 5
+
 // Lock keeps migrations, and all else that alters the tables, away until unlock is called. It takes a connection of
 // the pool, which must not be closed for being idle as long. The error wraps ErrLocked where another holds it.
 //
@@ -35,15 +38,8 @@ func (s Schema) Lock(ctx context.Context, db *sql.DB) (unlock func(), err error)
 	if err == nil && server == text.VitessShard { // which takes no named lock there
 		return s.lockRow(ctx, conn)
 	}
-	const name = "CONCAT('prescient:', LEFT(SHA2(CONCAT(DATABASE(), '/', ?), 256), 32))"
-	// In steps of a second: MySQL goes on waiting, and then has the lock for a moment, where the client gave up.
-	var got sql.NullInt64
-	for waited := 0; err == nil && got.Int64 != 1; waited++ {
-		if waited == lockPatience {
-			err = fmt.Errorf("%w: waited %d s", ErrLocked, lockPatience)
-			break
-		}
-		err = conn.QueryRowContext(ctx, "SELECT GET_LOCK("+name+", 1)", s.Prefix).Scan(&got)
+	if err == nil {
+		err = s.takeNamed(ctx, conn, ofMigrations, lockPatience, ErrLocked)
 	}
 	letGo := func() {}
 	if err == nil {
@@ -55,7 +51,7 @@ func (s Schema) Lock(ctx context.Context, db *sql.DB) (unlock func(), err error)
 	return func() {
 		letGo()
 		// The lock goes with the connection if this fails.
-		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK("+name+")", s.Prefix)
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK("+lockName+")", ofMigrations, s.Prefix)
 		_ = conn.Close()
 	}, nil
 }
@@ -86,13 +82,21 @@ func (s Schema) lockNodes(ctx context.Context, conn *sql.Conn) (unlock func(), e
 	return l.keep(ctx), nil
 }
 
-// LockPrune keeps those who prune on other nodes of a cluster away until unlock is called. Where one node takes all
-// writes, as asked on conn, it does nothing: there a named lock of the server is enough, which is for the caller to take.
-// Where several do, it takes a second connection of the pool. The error wraps ErrPruning where another holds it.
+// LockPrune keeps those who prune the same tables away until unlock is called, and until conn is closed, which has the named lock. Where several
+// nodes take writes, and on a shard of Vitess, it takes a second connection of the pool. The error wraps ErrPruning where another holds it.
 func (s Schema) LockPrune(ctx context.Context, conn *sql.Conn, db *sql.DB) (unlock func(), err error) {
-	several, err := severalWriters(ctx, conn)
-	if err != nil || !several {
-		return func() {}, err
+	server, err := text.ServerOf(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	if server != text.VitessShard {
+		if err := s.takeNamed(ctx, conn, ofPrunes, prunePatience, ErrPruning); err != nil {
+			return nil, err
+		}
+		several, err := severalWriters(ctx, conn)
+		if err != nil || !several {
+			return func() {}, err
+		}
 	}
 	if conn, err = db.Conn(ctx); err != nil {
 		return nil, err
@@ -106,6 +110,30 @@ func (s Schema) LockPrune(ctx context.Context, conn *sql.Conn, db *sql.DB) (unlo
 		letGo()
 		_ = conn.Close()
 	}, nil
+}
+
+// lockName is that of a lock of the tables with a prefix: names of locks are of the whole server.
+const lockName = "CONCAT(?, LEFT(SHA2(CONCAT(DATABASE(), '/', ?), 256), 32))"
+
+// The locks, by what lockName begins with.
+const (
+	ofMigrations = "prescient:"
+	ofPrunes     = "prescient-prune:"
+)
+
+// takeNamed takes a named lock within so many seconds.
+func (s Schema) takeNamed(ctx context.Context, conn *sql.Conn, of string, patience int, busy error) error {
+	// In steps of a second: MySQL goes on waiting, and then has the lock for a moment, where the client gave up.
+	var got sql.NullInt64
+	for waited := 0; got.Int64 != 1; waited++ {
+		if waited == patience {
+			return fmt.Errorf("%w: waited %d s", busy, patience)
+		}
+		if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK("+lockName+", 1)", of, s.Prefix).Scan(&got); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lockTable is there only where several nodes of a cluster take writes.

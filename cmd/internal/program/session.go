@@ -32,10 +32,12 @@ const ConnectTime = 30 * time.Second
 
 // Session is a command at work: its configuration, the database, and what was made of these.
 type Session struct {
-	Program  *Program
-	Config   config.Config
-	Log      zerolog.Logger
-	DB       *sqlx.DB
+	Program *Program
+	Config  config.Config
+	Log     zerolog.Logger
+	DB      *sqlx.DB
+	// Shard is that of Vitess which the session is on, where a command does its work on each; empty for the whole of what the DSN names.
+	Shard    string
 	Registry *prescient.Registry
 	Client   *client.Client
 	// Schedules are those of the client.
@@ -49,6 +51,8 @@ type Session struct {
 	named   bool // the worker has a name that was configured
 	beats   *heartbeats
 	closers []func()
+	lease   time.Duration // what the connections are set for
+	away    func()        // called where the shard has no server
 }
 
 // Open reads the configuration and opens the database, whose tables may be missing still, for as long as do takes. lease is what its
@@ -74,7 +78,7 @@ func (prog *Program) OpenAs(cmd *cobra.Command, as func(c *config.Config), lease
 	if lease == 0 {
 		lease = c.Worker.Lease
 	}
-	s := &Session{Program: prog, Config: c, Log: prog.Logger(c.Log), Registry: prescient.NewRegistry()}
+	s := &Session{Program: prog, Config: c, Log: prog.Logger(c.Log), Registry: prescient.NewRegistry(), lease: lease}
 	if s.DB, err = s.OpenPool(dsn, lease); err != nil {
 		return err
 	}
@@ -84,7 +88,8 @@ func (prog *Program) OpenAs(cmd *cobra.Command, as func(c *config.Config), lease
 
 // OpenPool opens a pool on a DSN, for as long as the session lasts.
 func (s *Session) OpenPool(dsn string, lease time.Duration) (*sqlx.DB, error) {
-	db, err := connect.OpenWith(dsn, connect.Options{Lease: lease, TLS: tlsOf(s.Config.TLS), Connections: s.Config.Connections, StatementTime: s.Program.StatementTime})
+	db, err := connect.OpenWith(dsn, connect.Options{Lease: lease, TLS: tlsOf(s.Config.TLS), Connections: s.Config.Connections, StatementTime: s.Program.StatementTime,
+		Shard: s.Shard, Away: s.away})
 	if err != nil {
 		return nil, err
 	}

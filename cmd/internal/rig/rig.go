@@ -88,13 +88,17 @@ func (r *Rig) With(stdin string, args ...string) Result {
 
 // Execute runs a command line in this process, with these variables and this input.
 func Execute(ctx context.Context, options cmd.Options, env map[string]string, stdin string, args ...string) Result {
-	return execute(ctx, options, env, stdin, &Buffer{}, args...)
+	return execute(ctx, options, env, stdin, &Buffer{}, &Buffer{}, args...)
 }
 
-func execute(ctx context.Context, options cmd.Options, env map[string]string, stdin string, out *Buffer, args ...string) Result {
-	var err Buffer
+// ExecuteTo is Execute whose log can be read meanwhile.
+func ExecuteTo(ctx context.Context, options cmd.Options, env map[string]string, log *Buffer, args ...string) Result {
+	return execute(ctx, options, env, "", &Buffer{}, log, args...)
+}
+
+func execute(ctx context.Context, options cmd.Options, env map[string]string, stdin string, out, err *Buffer, args ...string) Result {
 	options.Args = args
-	options.Stdin, options.Stdout, options.Stderr = strings.NewReader(stdin), out, &err
+	options.Stdin, options.Stdout, options.Stderr = strings.NewReader(stdin), out, err
 	options.Env = func(name string) (string, bool) { value, ok := env[name]; return value, ok }
 	options.Environ = func() (list []string) {
 		for name, value := range env {
@@ -118,7 +122,7 @@ func (r *Rig) Watch(text string, often int, args ...string) Result {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		got = execute(ctx, r.Options, env, "", &out, args...)
+		got = execute(ctx, r.Options, env, "", &out, &Buffer{}, args...)
 	}()
 	Eventually(r.T, fmt.Sprintf("%q shows %q %d times", args, text, often), func() bool {
 		select {

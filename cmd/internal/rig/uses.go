@@ -116,6 +116,7 @@ var Uses = map[string]use{
 	"units":             {},
 	"units cron":        {},
 	"units systemd":     {},
+	"vschema":           {},
 	"config":            {},
 	"config example":    {},
 	"demo":              {args: []string{"--for", "1s"}},

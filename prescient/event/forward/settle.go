@@ -191,7 +191,7 @@ func (f *Forwarder) fence(ctx context.Context, tx *sqlx.Tx, some []settled) (our
 	}
 	var held []struct {
 		Shard int       `db:"shard"`
-		Now   time.Time `db:"now"`
+		Now   time.Time `db:"read_at"`
 	}
 	if err := tx.SelectContext(ctx, &held, f.tables.Fill("event/fence", "{shards}", tokensOf(shards))); err != nil {
 		return nil, now, fmt.Errorf("fence: %w", err)

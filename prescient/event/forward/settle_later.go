@@ -82,7 +82,7 @@ func (f *Forwarder) unlocked(some []settled) (free, locked []settled, now time.T
 	}
 	var there []struct {
 		Seq uint64    `db:"seq"`
-		Now time.Time `db:"now"`
+		Now time.Time `db:"read_at"`
 	}
 	var had []uint64
 	if err := f.db.SelectContext(ctx, &there, f.tables.Fill("event/there", "{seqs}", numbers(seqs))); err != nil {

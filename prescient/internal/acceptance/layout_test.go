@@ -31,7 +31,7 @@ var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/bell"
 	"prescient/internal/literal", "prescient/internal/recent", "prescient/internal/reserved", "prescient/internal/store", "prescient/internal/tally"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/forecast", "prescient/heartbeat", "prescient/longrun", "prescient/longrun/wakeup", "prescient/ops", "prescient/ops/definition", "prescient/ops/door", "prescient/ops/kind", "prescient/ops/stream", "prescient/ops/working", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
+var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/forecast", "prescient/heartbeat", "prescient/longrun", "prescient/longrun/wakeup", "prescient/ops", "prescient/ops/definition", "prescient/ops/door", "prescient/ops/kind", "prescient/ops/stream", "prescient/ops/working", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/shards", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "sql/migrate", "config", "config/value", "cmd/internal/*"}, rooms...)
@@ -59,6 +59,7 @@ var layers = []layer{
 	{"prescient/internal/tally", []string{"prescient", "prescient/internal/literal", "prescient/internal/store"}},
 	{"prescient/internal/duty", []string{"prescient", "prescient/internal/errno", "prescient/internal/lease", "prescient/internal/store"}},
 	{"prescient/connect", append([]string{"prescient/connect/hostlist"}, vocabulary...)},
+	{"prescient/shards", vocabulary},
 	{"prescient/agent", append([]string{"prescient/audit"}, vocabulary...)},
 	{"prescient/audit", vocabulary},
 	{"prescient/attest", append([]string{"prescient/audit"}, vocabulary...)},
@@ -165,8 +166,8 @@ var layers = []layer{
 	{"cmd/demo", append([]string{"prescient/localserver", "jobs/*"}, command...)},
 	{"cmd", append([]string{"cmd/*"}, command...)},
 	{"cmd/prescient", []string{"cmd", "prescient/api", "prescient/page/login", "prescient/event/broker", "prescient/event/broker/*", "prescient/longrun/wakeup"}},
-	{"cmd/internal/rig", append([]string{"cmd", "sql", "prescient/localserver/servertest"}, rooms...)},                           // for tests
-	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*", "scripts/bench/internal/*"}, rooms...)}, // a module of its own
+	{"cmd/internal/rig", append([]string{"cmd", "sql", "prescient/localserver/servertest", "prescient/localserver/vitess"}, rooms...)}, // for tests
+	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*", "scripts/bench/internal/*"}, rooms...)},       // a module of its own
 	{"scripts/bench/internal/page", []string{"prescient/worker"}},
 	{"scripts/bench/internal/rig", append([]string{"sql/migrate", "prescient/localserver", "scripts/bench/internal/page"}, rooms...)},
 	{"scripts/bench/internal/slotrun", append([]string{"jobs/orders", "scripts/bench/internal/rig"}, rooms...)},

@@ -30,6 +30,13 @@ func TestAWorkerServesAShardOfVitess(t *testing.T) {
 		_, err := c.Insert(t.Context(), db, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(i)}, JobExec: "check", DueAt: time.Now().Add(time.Second)})
 		rig.Fatal(t, err)
 	}
+	// There is no procedure cancel on a shard.
+	gone := prescient.Entity{Name: "order", Key: "gone"}
+	_, err = c.Insert(t.Context(), db, prescient.NewJob{Entity: gone, JobExec: "check", DueAt: time.Now().Add(time.Hour)})
+	rig.Fatal(t, err)
+	if n, err := c.Cancel(t.Context(), db, gone); n != 1 || err != nil {
+		t.Errorf("%d were cancelled, %v", n, err)
+	}
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	w, err := worker.New(ctx, db, worker.Options{Name: "one", Times: worker.Times{Lease: lease}, Sweep: worker.Sweep{Every: 2 * time.Second, Grace: 2 * time.Second},

@@ -32,7 +32,7 @@ func Passing(err error) bool {
 		return false
 	case Is(err, DiskFull, TableFull, TooManyConnections, ServerShutdown, UnknownCommand, LockWaitTimeout, Deadlock,
 		CheckRead, ReadOnly, Autoincrement, ReadOnlyMode, NoWait, TransactionRollback, IdledOut, ConnectionKilled,
-		QueryInterrupted, ErrorDuringCommit, ResolveLock, WriteConflict, RunHook, BeforeFailover, OnFailover, ServerGone, ServerLost), away(err):
+		QueryInterrupted, ErrorDuringCommit, ResolveLock, WriteConflict, RunHook, BeforeFailover, OnFailover, ServerGone, ServerLost), Away(err):
 		return true
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, sql.ErrConnDone),
 		errors.As(err, &network), errors.Is(err, context.DeadlineExceeded):

@@ -10,8 +10,9 @@ import (
 // Vitess passes on what its servers say, and has one number, Unknown, for all that has none of its own: a shard without a primary, and a statement that
 // it cannot read. Only the text tells them apart (vitess.io/vitess/go/vt/vterrors, v0.24).
 
-// away says whether an error is that of a shard which has no server for now: one that stops or starts, or is no primary any more.
-func away(err error) bool {
+// Away says whether an error is that of a shard which has no server for now: one that stops or starts, or is no primary any more, or one that was
+// divided.
+func Away(err error) bool {
 	return says(err, Unknown, "no healthy tablet", "operation not allowed in state", "wrong tablet type", "invalid tablet type", "tx engine can't accept new connections",
 		"code = Unavailable", "connection refused")
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -35,12 +34,17 @@ func ReadTableGrid(filled, checked string) TableGrid {
 
 // ReadGridOfTable reads the resolution that future_job has.
 func (t *Tables) ReadGridOfTable(ctx context.Context, db prescient.DB) (TableGrid, error) {
-	var filled, checked sql.NullString
-	err := QueryRow(ctx, db, []any{&filled, &checked}, t.Stmt.Get("operate/grid"), t.Prefix+"future_job", t.Prefix+"future_job_on_grid")
+	expressions := make(map[string]string)
+	err := EachRow(ctx, db, func(scan Scan) error {
+		var what, expression string
+		err := scan(&what, &expression)
+		expressions[what] = expression
+		return err
+	}, t.Stmt.Get("operate/grid"), t.Prefix+"future_job", t.Prefix+"future_job_on_grid")
 	if err != nil {
 		return TableGrid{}, fmt.Errorf("reading DEFAULT and CHECK of %sfuture_job: %w", t.Prefix, err)
 	}
-	return ReadTableGrid(filled.String, checked.String), nil
+	return ReadTableGrid(expressions["filled"], expressions["checked"]), nil
 }
 
 // Leased is a lease of the ledger.

@@ -51,6 +51,7 @@ type Cluster struct {
 	password string
 	topology string // the address of etcd
 	gate     int    // the port of vtgate
+	gateHTTP int    // and that of its variables
 
 	mu      sync.Mutex // guards what follows
 	running []*process.Process
@@ -148,7 +149,7 @@ func (c *Cluster) startGate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.gate = ports[1]
+	c.gateHTTP, c.gate = ports[0], ports[1]
 	return nil
 }
 

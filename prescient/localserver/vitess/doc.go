@@ -6,5 +6,5 @@
 //	db, err := sql.Open("mysql", cluster.DSN())              // routed by the VSchema
 //	db, err := sql.Open("mysql", cluster.Shards[0].DSN())    // targeted
 //
-// All listen on 127.0.0.1, on free ports, and are gone after Close; on Linux they die with their process. Neither vtctld nor mysqlctl is needed.
+// All listen on 127.0.0.1, and are gone after Close; on Linux they die with their process. Neither vtctld nor mysqlctl is needed.
 package vitess

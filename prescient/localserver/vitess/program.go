@@ -87,21 +87,27 @@ func answers(ctx context.Context, run *process.Process, answer func(context.Cont
 
 // says asks a program by HTTP for a page, which is nil where that is there.
 func says(ctx context.Context, port int, page string) error {
+	_, err := read(ctx, port, page)
+	return err
+}
+
+// read asks a program by HTTP for a page.
+func read(ctx context.Context, port int, page string) ([]byte, error) {
 	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at(port)+page, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	answer, err := client.Do(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
-		return fmt.Errorf("%s answers %s: %s", page, answer.Status, text)
+		return nil, fmt.Errorf("%s answers %s: %s", page, answer.Status, text)
 	}
-	return nil
+	return io.ReadAll(answer.Body)
 }
 
 // at is the address of a port.

@@ -3,6 +3,7 @@ package rowtext
 import (
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
+	text "prescient/sql"
 )
 
 // Columns reads a row of future_job as text that no setting of the connection changes; BareColumns leaves out what may be
@@ -18,6 +19,17 @@ const (
   `
 	afterLong = `job.revision, CAST(job.inserted_at AS CHAR), CAST(job.expires_at AS CHAR)`
 )
+
+// OneRow is Columns for client/pending in a dialect: in plain each is an aggregate of the one row that there is, or of none.
+func OneRow(dialect text.Dialect) string {
+	if dialect != text.Plain {
+		return Columns
+	}
+	return `MAX(job.entity_name), MAX(HEX(job.entity_key)), MAX(job.job_exec), MAX(HEX(job.tag)), MAX(CAST(job.due_at AS CHAR)),
+  MAX(CAST(job.first_check_at AS CHAR)), MAX(CAST(job.next_check_at AS CHAR)), MAX(job.check_count), MAX(job.error_count), MAX(job.put_off_count),
+  MAX(HEX(job.last_error)), MAX(` + totalMS + `), MAX(HEX(CAST(job.payload AS CHAR CHARACTER SET utf8mb4))),
+  MAX(job.revision), MAX(CAST(job.inserted_at AS CHAR)), MAX(CAST(job.expires_at AS CHAR))`
+}
 
 // Into is where a row goes that Columns reads; nothing is set where an outer join found none.
 func Into(job *prescient.FutureJob) []any {

@@ -1,0 +1,204 @@
+package serve_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"prescient/cmd"
+	"prescient/cmd/internal/rig"
+	"prescient/prescient"
+	"prescient/prescient/client"
+	"prescient/prescient/connect"
+	"prescient/prescient/localserver/servertest"
+	"prescient/prescient/localserver/vitess"
+)
+
+// shop is a keyspace of two shards that one process serves.
+type shop struct {
+	*testing.T
+	*vitess.Cluster
+	options cmd.Options
+	env     map[string]string
+
+	mu     sync.Mutex
+	called map[string]time.Duration // by entity: how late
+}
+
+func newShop(t *testing.T) *shop {
+	cluster := rig.Vitess(t, vitess.Options{Shards: 2, VSchema: `{"sharded": true, "vindexes": {"itself": {"type": "binary"}},
+		"tables": {"future_job": {"column_vindexes": [{"column": "job_key", "name": "itself"}]}}}`})
+	s := &shop{T: t, Cluster: cluster, called: make(map[string]time.Duration), env: map[string]string{"PRESCIENT_DSN": cluster.DSN(),
+		"PRESCIENT_SLOTS_RESOLUTION": "1s", "PRESCIENT_SWEEP_EVERY": "1s", "PRESCIENT_SWEEP_GRACE": "1s", "PRESCIENT_WORKER_LEASE": "4s"}}
+	s.options.Register = func(_ context.Context, registry *prescient.Registry, _ cmd.Deps) error {
+		return registry.Register("check", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.called[job.EntityKey] = time.Since(job.NextCheckAt)
+			return nil, nil
+		}, prescient.Guards{})
+	}
+	return s
+}
+
+func (s *shop) execute(args ...string) rig.Result {
+	s.Helper()
+	return rig.Execute(s.Context(), s.options, s.env, "", args...)
+}
+
+// insert makes some checks of a shard pending, that are due in a second.
+func (s *shop) insert(shard *vitess.Shard, name string, count int) {
+	s.Helper()
+	db, err := connect.Open(shard.DSN(), time.Minute)
+	s.must(err)
+	defer db.Close()
+	c, err := client.New(s.Context(), db, client.Options{})
+	s.must(err)
+	for i := 0; count > 0; i++ {
+		job := prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(name, i)}, JobExec: "check", DueAt: time.Now().Add(time.Second)}
+		if first := prescient.KeyOf(job.Entity, "check", "")[0] < 0x80; first == (shard == s.Shards[0]) {
+			_, err := c.Insert(s.Context(), db, job)
+			s.must(err)
+			count--
+		}
+	}
+}
+
+// wants waits until so many checks of a name were called, and returns how late the latest was.
+func (s *shop) wants(name string, count int) (latest time.Duration) {
+	s.Helper()
+	rig.Eventually(s.T, fmt.Sprint(count, " calls of ", name), func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		n := 0
+		for key, late := range s.called {
+			if strings.HasPrefix(key, name) {
+				n++
+				latest = max(latest, late)
+			}
+		}
+		return n == count
+	})
+	return latest
+}
+
+func (s *shop) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// What one process sends to its shards goes to one of them each, and is committed there.
+func TestOneProcessServesEachShardOfVitess(t *testing.T) {
+	s := newShop(t)
+	if got := s.execute("migrate", "status"); got.Code != cmd.ExitTables || strings.Count(got.Out, "are missing") != 2 {
+		t.Errorf("%v", got)
+	}
+	first := s.env["PRESCIENT_DSN"]
+	s.env["PRESCIENT_DSN"] = s.Shards[0].DSN()
+	s.execute("migrate").Wants(t, cmd.ExitOK)
+	s.env["PRESCIENT_DSN"] = first
+	worker := s.work()
+	s.insert(s.Shards[0], "early", 20)
+	if late := s.wants("early", 20); late > 3*time.Second {
+		t.Errorf("beside a shard that has no tables they were called %s late", late)
+	}
+	worker.says("tables")
+	if got := s.execute("migrate"); got.Code != cmd.ExitOK || !strings.Contains(got.Out, "shard -80:\nthe tables are up to date\nshard 80-:\napplied") {
+		t.Errorf("%v", got)
+	}
+	s.insert(s.Shards[1], "second", 20)
+	s.wants("second", 20)
+
+	// Its process is well while one of them is away, and the other is served in time.
+	s.Shards[1].Server.Kill()
+	s.insert(s.Shards[0], "alone", 20)
+	if late := s.wants("alone", 20); late > 3*time.Second {
+		t.Errorf("beside a shard that is away they were called %s late", late)
+	}
+	s.must(s.Shards[1].Server.Restart(t.Context()))
+	rig.Eventually(t, "the shard is there again", func() bool {
+		return servertest.Open(t, s.Shards[1].DSN(), "").QueryRowContext(t.Context(), "SELECT 1 FROM future_job").Scan(new(int)) == sql.ErrNoRows
+	})
+	s.insert(s.Shards[1], "again", 20)
+	s.wants("again", 20)
+	worker.stop()
+
+	if got := s.execute("run", "--json"); got.Code != cmd.ExitOK || strings.Count(got.Out, `"shard":"-80"`) != 1 || strings.Count(got.Out, `"shard":"80-"`) != 1 {
+		t.Errorf("%v", got)
+	}
+	if got := s.execute("sweep"); got.Code != cmd.ExitOK || strings.Count(got.Out, "swept 0 slots") != 2 {
+		t.Errorf("%v", got)
+	}
+	// Nor does what prepares a session.
+	other, err := s.Shards[1].Calls(t.Context())
+	s.must(err)
+	s.insert(s.Shards[0], "late", 1)
+	if n, err := s.Shards[1].Calls(t.Context()); n != other || err != nil {
+		t.Errorf("%d statements went to the other shard, %v", n-other, err)
+	}
+	if scattered := s.scattered(); len(scattered) > 0 {
+		t.Errorf("went where vtgate sent it: %q", scattered)
+	}
+	commits, err := s.Counts(t.Context(), "CommitModeTimings")
+	s.must(err)
+	if commits["Single"] == 0 || len(commits) > 1 {
+		t.Errorf("transactions were committed as %v; want each on one shard", commits)
+	}
+	s.must(servertest.Open(t, s.DSN(), "").QueryRowContext(t.Context(), "SELECT COUNT(*) FROM future_job").Scan(new(int)))
+	if scattered := s.scattered(); len(scattered) != 1 {
+		t.Errorf("of one statement that goes to both shards it counts %q", scattered)
+	}
+}
+
+// scattered are the kinds of statements of which some went elsewhere than to the shard that the session is targeted at, as vtgate counts them.
+func (s *shop) scattered() (kinds []string) {
+	s.Helper()
+	executed, err := s.Counts(s.Context(), "QueryExecutions")
+	s.must(err)
+	routed, err := s.Counts(s.Context(), "QueryRoutes")
+	s.must(err)
+	for kind, n := range routed {
+		// What is targeted is passed through, or is EXECUTE or the end of a transaction; of SET each variable goes by itself.
+		targeted := strings.Contains(kind, ".Passthrough.") || strings.Contains(kind, ".Transaction.") || strings.HasPrefix(kind, "EXECUTE.")
+		if n > 0 && !(targeted && n <= executed[kind]) && !strings.HasPrefix(kind, "SET.") {
+			kinds = append(kinds, fmt.Sprintf("%s: %d times to %d shards", kind, executed[kind], n))
+		}
+	}
+	return kinds
+}
+
+// working is the command work in this process.
+type working struct {
+	*testing.T
+	cancel func()
+	ended  chan rig.Result
+	log    *rig.Buffer
+}
+
+func (s *shop) work() *working {
+	ctx, cancel := context.WithCancel(s.Context())
+	w := &working{T: s.T, cancel: cancel, ended: make(chan rig.Result, 1), log: new(rig.Buffer)}
+	go func() { w.ended <- rig.ExecuteTo(ctx, s.options, s.env, w.log, "work") }()
+	s.Cleanup(w.cancel)
+	return w
+}
+
+func (w *working) says(text string) {
+	w.Helper()
+	rig.Eventually(w.T, "it says "+text, func() bool { return strings.Contains(w.log.String(), text) })
+}
+
+// stop has it stop gracefully.
+func (w *working) stop() {
+	w.Helper()
+	w.cancel()
+	if got := <-w.ended; got.Code != cmd.ExitOK {
+		w.Errorf("%v\n%s", got, w.log)
+	}
+}
