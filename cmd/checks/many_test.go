@@ -71,6 +71,9 @@ func TestManyAreRefusedWhereThatIsNotMeant(t *testing.T) {
 			{"reschedule --exec x --in 3h", "--yes"},
 			{"reschedule --exec x --in 3h --failing --yes", "--failing"},
 			{"reschedule --exec x --in 3000d --yes", "horizon"},
+			{"reschedule --exec x --in 3h --spread 3000d --yes", "horizon"},
+			{"reschedule --exec x --in 3h --spread never --yes", "--spread"},
+			{"reschedule --entity order/1 --exec x --in 3h --spread 1h", "--spread"},
 			{"reschedule --entity order/1 --exec x --failing", "--failing"},
 			{"reschedule --exec x --tag y --in 3h --yes", "--tag"},
 		} {

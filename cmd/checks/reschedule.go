@@ -18,26 +18,29 @@ func Reschedule(prog *program.Program) *cobra.Command {
 	var w when
 	var many manyFlags
 	var failing bool
+	var spread string
 	cmd := &cobra.Command{
 		Use:   "reschedule (--entity NAME/KEY --exec NAME | --exec NAME [--slot TIME] [--entity NAME] (--yes | --dry-run)) (--at TIME | --in DURATION | --failing)",
 		Short: "Move a pending check to another time, or all that match",
 		Long: `Moves a pending check to another time; its counts and its payload stay. A time that is over goes to the next
-open slot. With --failing, in place of a time, all that match and whose last call failed are tried again in the next open slot.` + manyHelp,
+open slot. With --failing, in place of a time, all that match and whose last call failed are tried again in the next open slot.
+With --spread all that match are due evenly over so much time after that, and not all in one slot.` + manyHelp,
 		Example: fmt.Sprintf(`  %[1]s reschedule --entity order/42 --exec order-unshipped --in 1d
   %[1]s reschedule --exec order-unshipped --slot '2026-03-01 13:00' --in 1d --dry-run
-  %[1]s reschedule --exec order-unshipped --failing --yes`, prog.Name),
+  %[1]s reschedule --exec order-unshipped --failing --spread 2h --yes`, prog.Name),
 		Args: arguments.None,
-		RunE: func(cmd *cobra.Command, _ []string) error { return reschedule(cmd, prog, t, w, many, failing) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return reschedule(cmd, prog, t, w, many, failing, spread) },
 	}
 	t.addFlags(cmd)
 	w.addFlags(cmd)
 	many.addFlags(cmd)
+	cmd.Flags().StringVar(&spread, "spread", "", "put all that match evenly into so much time after that, such as 30m; always at the same place for the same check")
 	cmd.Flags().BoolVar(&failing, "failing", false, "all checks whose last call failed, in the next open slot")
 	return program.Reasoned(cmd)
 }
 
-func reschedule(cmd *cobra.Command, prog *program.Program, t target, w when, many manyFlags, failing bool) error {
-	if err := arguments.NotEmpty(cmd, "entity", "exec", "slot", "from", "before", "error", "at", "in"); err != nil {
+func reschedule(cmd *cobra.Command, prog *program.Program, t target, w when, many manyFlags, failing bool, spread string) error {
+	if err := arguments.NotEmpty(cmd, "entity", "exec", "slot", "from", "before", "error", "at", "in", "spread"); err != nil {
 		return err
 	}
 	many.exec = t.exec
@@ -45,10 +48,13 @@ func reschedule(cmd *cobra.Command, prog *program.Program, t target, w when, man
 		return err
 	}
 	if many.are(t.entity) {
-		return rescheduleMany(cmd, prog, t, w, many, failing)
+		return rescheduleMany(cmd, prog, t, w, many, failing, spread)
 	}
 	if failing {
 		return exit.Usage(errors.New("--failing is for all checks that match; of one entity give --at or --in"))
+	}
+	if spread != "" {
+		return exit.Usage(errors.New("--spread is for all checks that match; one is due when --at or --in says"))
 	}
 	entity, err := t.parse()
 	if err != nil {
@@ -70,7 +76,7 @@ func reschedule(cmd *cobra.Command, prog *program.Program, t target, w when, man
 	})
 }
 
-func rescheduleMany(cmd *cobra.Command, prog *program.Program, t target, w when, many manyFlags, failing bool) error {
+func rescheduleMany(cmd *cobra.Command, prog *program.Program, t target, w when, many manyFlags, failing bool, spread string) error {
 	if t.tag != "" {
 		return exit.Usage(errors.New("--tag is for one check; give its --entity name/key"))
 	}
@@ -82,12 +88,16 @@ func rescheduleMany(cmd *cobra.Command, prog *program.Program, t target, w when,
 			return err
 		}
 	}
+	over, err := parseSpread(spread)
+	if err != nil {
+		return err
+	}
 	return prog.ConnectWithExecs(cmd, func(s *program.Session) error {
 		filter, err := many.filter(cmd.Context(), s, t.entity)
 		if err != nil {
 			return err
 		}
-		asked := bulk.Asked{Deed: bulk.Retry, Filter: filter}
+		asked := bulk.Asked{Deed: bulk.Retry, Filter: filter, SpreadMS: over.Milliseconds()}
 		if !failing {
 			due, err := dueOf(cmd.Context(), s, w)
 			if err != nil {

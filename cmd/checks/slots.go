@@ -44,7 +44,7 @@ func Slots(prog *program.Program) *cobra.Command {
 		Use:   "slots",
 		Short: "Show how much is due at which slot, and do slot arithmetic",
 		Long: `Shows how many checks wait for each slot, overdue ones first, and which of the slots this worker's assignment
-(worker.minutes, worker.share) serves.`,
+(worker.minutes, worker.share) serves. Up to 50,000 checks are counted; where more wait, it says about how many.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return showLoads(cmd, prog, f) },
 	}
@@ -131,7 +131,11 @@ func loadCells(rows []load, now time.Time, terminal bool) (cells [][]string) {
 			served = "serves it"
 		}
 		bar := strings.Repeat(brick, max(row.Jobs*width/most, 1))
-		cells = append(cells, []string{output.Stamp(row.Slot), in, strconv.Itoa(row.Jobs), bar, served})
+		checks := strconv.Itoa(row.Jobs)
+		if row.About {
+			checks = "about " + checks
+		}
+		cells = append(cells, []string{output.Stamp(row.Slot), in, checks, bar, served})
 	}
 	return cells
 }

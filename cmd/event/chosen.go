@@ -55,7 +55,7 @@ func change(cmd *cobra.Command, prog *program.Program, c chosen, args []string, 
 			if err != nil {
 				return s.Explain(err)
 			}
-			return output.Answer(cmd.OutOrStdout(), prog.JSON, is, "would have %s %d", do.done, is.Count)
+			return output.Answer(cmd.OutOrStdout(), prog.JSON, is, "would have %s", countOf(is, do.done))
 		}
 		var refused []string
 		n, err := 0, error(nil)
@@ -73,6 +73,14 @@ func change(cmd *cobra.Command, prog *program.Program, c chosen, args []string, 
 		}
 		return err
 	})
+}
+
+// countOf is how many events something would be done with, as far as they were looked at.
+func countOf(is event.MatchCount, done string) string {
+	if is.Whole {
+		return fmt.Sprintf("%s %d", done, is.Count)
+	}
+	return fmt.Sprintf("%s %d or more: only the first %d events that were set aside were looked at, and all that match would be %s", done, is.Count, event.MostCounted, done)
 }
 
 // changeAll does something with all that a filter matches now, some at a time, and says why some were left. What is set aside again meanwhile keeps its

@@ -87,6 +87,16 @@ func TestAScheduleFromItsCreationToItsEnd(t *testing.T) {
 		}
 		r.Says(r.OK("schedule", "versions", "digest/42"), "send-digest")
 		r.Execute("schedule", "versions", "none").Wants(r.T, cmd.ExitNotFound, "none")
+		// One of the id that was deleted is gone back to by when it was created.
+		of := rig.Lines[struct {
+			CreatedAt time.Time `json:"created_at"`
+		}](r.T, r.OK("schedule", "versions", "digest/42", "--json"))[0].CreatedAt
+		r.OK("schedule", "create", "digest/42", "@daily", "--topic", "other")
+		r.Says(r.OK("schedule", "back", "digest/42", "1", "--of", of.Format(time.RFC3339Nano)), "changed: digest/42 is as it was with version 1")
+		r.Says(r.OK("schedule", "show", "digest/42"), "owner           customer/42\n")
+		r.Execute("schedule", "back", "digest/42", "1", "--of", "2026-11-20 13:00").Wants(r.T, cmd.ExitNotFound, "version 1")
+		r.Execute("schedule", "back", "digest/42", "1", "--of", "never").Wants(r.T, cmd.ExitUsage, "--of", "never")
+		r.OK("schedule", "delete", "digest/42")
 		if n := r.Count("SELECT COUNT(*) FROM future_job"); n != 0 {
 			r.Errorf("%d rows are pending", n)
 		}

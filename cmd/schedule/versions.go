@@ -15,6 +15,7 @@ import (
 	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/times"
 	"prescient/cmd/internal/words"
 	"prescient/prescient/schedule"
 )
@@ -71,16 +72,17 @@ func (v versionShown) row() []string {
 	if v.Topic != "" {
 		fires = "sends to " + v.Topic
 	}
-	return []string{strconv.FormatUint(v.Version, 10), until, output.Second(&v.CreatedAt), words.Clip(strings.Join(v.Crontab, "; "), 40), words.Clean(v.Zone), words.Clip(fires, 60)}
+	return []string{strconv.FormatUint(v.Version, 10), until, output.Stamp(v.CreatedAt), words.Clip(strings.Join(v.Crontab, "; "), 40), words.Clean(v.Zone), words.Clip(fires, 60)}
 }
 
 func backCommand(prog *program.Program) *cobra.Command {
-	return &cobra.Command{
+	var of string
+	cmd := &cobra.Command{
 		Use:   "back ID VERSION",
 		Short: "Make what a schedule was its definition again",
 		Long: `Makes a version of a schedule its definition again, payload included, as update would: by a change that has a version of
 its own. What waits goes on under it, and a schedule that is paused stays so. One that was deleted is created again.
-"versions" lists them.`,
+"versions" lists them; where one of the id was deleted, and another is there, --of says by its time of creation which is meant.`,
 		Example: fmt.Sprintf(`  %s schedule back digest/42 3`, prog.Name),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -88,17 +90,29 @@ its own. What waits goes on under it, and a schedule that is paused stays so. On
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return back(cmd, prog, args[0], args[1]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return back(cmd, prog, args[0], args[1], of) },
 	}
+	arguments.Time(cmd.Flags(), &of, "of", "when the schedule was created, as versions has it: 2026-03-01 13:00:00.123456 (UTC)")
+	return cmd
 }
 
-func back(cmd *cobra.Command, prog *program.Program, id, number string) error {
+func back(cmd *cobra.Command, prog *program.Program, id, number, of string) error {
 	version, err := strconv.ParseUint(number, 10, 32)
 	if err != nil {
 		return exit.Usage(fmt.Errorf("version %.40q: a number is wanted", number))
 	}
+	which := schedule.Which{Version: version}
 	return prog.Connect(cmd, func(s *program.Session) error {
-		changed, err := s.Schedules.GoBack(cmd.Context(), s.DB, id, schedule.Which{Version: version}, 0)
+		if of != "" {
+			now, err := s.Now(cmd.Context())
+			if err == nil {
+				which.CreatedAt, err = times.Parse(of, now)
+			}
+			if err != nil {
+				return exit.Usage(fmt.Errorf("--of: %w", err))
+			}
+		}
+		changed, err := s.Schedules.GoBack(cmd.Context(), s.DB, id, which, 0)
 		if err != nil {
 			return s.Explain(err)
 		}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
@@ -82,7 +84,8 @@ func serve(ctx context.Context, s *program.Session) error {
 	if err := s.Register(ctx); err != nil {
 		return err
 	}
-	o, d, err := open(ctx, s)
+	counts := door.NewCounts()
+	o, d, err := open(ctx, s, counts)
 	if err != nil {
 		return err
 	}
@@ -102,7 +105,7 @@ func serve(ctx context.Context, s *program.Session) error {
 			return exit.Usage(fmt.Errorf("serve.tls_cert_file, serve.tls_key_file: %w", err))
 		}
 	}
-	serving := door.Serving{Ops: o, Authenticate: d.Authenticate, Concurrent: c.Concurrent, Rate: float64(c.Rate), Proxies: c.Proxies, Version: s.Program.Version, Log: s.Log, Page: pageOf(s, d)}
+	serving := door.Serving{Ops: o, Authenticate: d.Authenticate, Concurrent: c.Concurrent, Rate: float64(c.Rate), Proxies: c.Proxies, Counts: counts, Version: s.Program.Version, Log: s.Log, Page: pageOf(s, d)}
 	handler := s.Program.Serve(serving)
 	if s.Program.Page != nil {
 		pages, err := s.Program.Page(ctx, serving)
@@ -120,7 +123,7 @@ func serve(ctx context.Context, s *program.Session) error {
 	all.Go(func() { d.Serve(beside) })
 	all.Go(func() { program.WorkBulk(beside, o, worker.NewName(), s.Log) })
 	defer func() { stop(); all.Wait() }()
-	return listen(ctx, s, listener, cert, logged(s.Log, d.Address, handler), usual())
+	return listen(ctx, s, listener, cert, logged(s.Log, d.Address, handler), usual(), counts)
 }
 
 // pageOf is what the page is made with.
@@ -135,7 +138,7 @@ func pageOf(s *program.Session, d *door.Door) door.Page {
 }
 
 // open makes what does operations, and what knows callers.
-func open(ctx context.Context, s *program.Session) (*ops.Ops, *door.Door, error) {
+func open(ctx context.Context, s *program.Session, counts *door.Counts) (*ops.Ops, *door.Door, error) {
 	ctx, cancel := context.WithTimeout(ctx, program.ConnectTime)
 	defer cancel()
 	c := s.Config
@@ -170,7 +173,7 @@ func open(ctx context.Context, s *program.Session) (*ops.Ops, *door.Door, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := opsOf(ctx, s, accounts)
+	o, err := opsOf(ctx, s, accounts, counts)
 	if err != nil {
 		return nil, nil, s.Explain(err)
 	}
@@ -178,14 +181,40 @@ func open(ctx context.Context, s *program.Session) (*ops.Ops, *door.Door, error)
 	if err != nil {
 		return nil, nil, fmt.Errorf("serve.dsn_door: %w", s.Explain(err))
 	}
+	sayLacking(ctx, s, accounts, ofDoor)
 	return o, d, nil
 }
 
+// lackingWithin bounds how long the start waits for what accounts lack.
+const lackingWithin = 5 * time.Second
+
+// sayLacking warns of rights that an account lacks for its role, as after an upgrade: what needs them fails, and all else goes on.
+func sayLacking(ctx context.Context, s *program.Session, of ops.Accounts, ofDoor *sqlx.DB) {
+	ctx, cancel := context.WithTimeout(ctx, lackingWithin)
+	defer cancel()
+	var all sync.WaitGroup
+	defer all.Wait()
+	for _, a := range []struct {
+		key, role string
+		db        *sqlx.DB
+	}{{"serve.dsn_viewer", "serve-viewer", of.Viewer}, {"serve.dsn_operator", "serve-operator", of.Operator}, {"serve.dsn_admin", "serve-admin", of.Admin}, {"serve.dsn_door", "serve-door", ofDoor}} {
+		all.Go(func() {
+			lacking, err := door.Lacking(ctx, a.db, s.Config.TablePrefix, sql.Dialect(s.Config.Dialect), a.role)
+			if err != nil {
+				s.Log.Warn().Err(err).Str("account", a.key).Msg("which rights the account lacks was not looked at")
+			}
+			if len(lacking) > 0 {
+				s.Log.Warn().Str("account", a.key).Strs("lacks", lacking).Msgf("the account of %s lacks rights: what needs them fails until the statements of %s grants --role %s are run for it", a.key, s.Program.Name, a.role)
+			}
+		})
+	}
+}
+
 // opsOf makes what does operations on these accounts.
-func opsOf(ctx context.Context, s *program.Session, a ops.Accounts) (*ops.Ops, error) {
+func opsOf(ctx context.Context, s *program.Session, a ops.Accounts, metrics ...prometheus.Collector) (*ops.Ops, error) {
 	c := s.Config
 	return ops.Open(ctx, ops.Options{Accounts: a, Prefix: c.TablePrefix, Dialect: sql.Dialect(c.Dialect), Guards: c.Guards, Registry: s.Registry,
-		Doctor: program.DoctorOptions(c), Program: s.Program.Name})
+		Doctor: program.DoctorOptions(c), Program: s.Program.Name, Metrics: metrics})
 }
 
 // isLocal says whether an address is one that only this machine reaches.

@@ -137,8 +137,16 @@ func TestServeUsesAnAccountForEachRole(t *testing.T) {
 		s.wants(200, `"rows":[]`, admin, pending, "")
 		s.wants(200, `"token":"pst_`, admin, "/api/v1/tokens/create", `{"name":"ada","role":"viewer"}`)
 		s.wants(200, `"did":"inserted"`, admin, "/api/v1/checks/insert", fmt.Sprintf(`{"checks":[{"entity":"order/42","job_exec":"ship","due_at":%q}]}`, time.Now().Add(time.Hour).UTC().Format(time.RFC3339)))
-		// Of the one that is wrong it says which.
+		s.wants(200, "prescient_serve_connections_closed_total 0", admin, "/api/v1/metrics", "")
+		s.wants(200, `prescient_serve_refused_total{why="rate"} 0`, admin, "/api/v1/metrics", "")
+		if strings.Contains(s.Err.String(), "lacks rights") {
+			r.Error(s.Err.String())
+		}
+		// What an account lacks is named, and all else goes on.
 		dsn := r.Variables["PRESCIENT_SERVE_DSN_OPERATOR"]
+		r.Variables["PRESCIENT_SERVE_DSN_OPERATOR"] = r.Variables["PRESCIENT_SERVE_DSN_VIEWER"]
+		r.Says(start(r, "--serve-address", "127.0.0.1:0").Err.String(), `"account":"serve.dsn_operator"`, `DELETE on `, "grants --role serve-operator")
+		// Of the one that is wrong it says which.
 		r.Variables["PRESCIENT_SERVE_DSN_OPERATOR"] = "nobody:topsecret" + dsn[strings.LastIndex(dsn, "@"):]
 		got := refused(r, "--serve-address", "127.0.0.1:0")
 		got.Wants(t, cmd.ExitDatabase, "serve.dsn_operator, nobody:***@tcp(")

@@ -45,10 +45,10 @@ func newServer(handler http.Handler, may patience) *http.Server {
 }
 
 // listen serves until ctx ends, and then has what is under way end for worker.stop_grace.
-func listen(ctx context.Context, s *program.Session, listener net.Listener, cert *certificate, handler http.Handler, may patience) error {
+func listen(ctx context.Context, s *program.Session, listener net.Listener, cert *certificate, handler http.Handler, may patience, counts *door.Counts) error {
 	base, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
-	connections := door.NewConnections(listener, s.Config.Serve.Connections, s.Config.Serve.Proxies, s.Log)
+	connections := door.NewConnections(listener, s.Config.Serve.Connections, s.Config.Serve.Proxies, counts, s.Log)
 	server := newServer(handler, may)
 	server.BaseContext, server.ConnState = func(net.Listener) context.Context { return base }, connections.Changed
 	server.ErrorLog = stdlog.New(debugLog{s.Log}, "", 0)

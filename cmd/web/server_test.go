@@ -47,7 +47,7 @@ func startPatient(t *testing.T, grace time.Duration, cert *certificate, handler 
 	s := &program.Session{Log: zerolog.New(zerolog.SyncWriter(l.log)), Config: config.Config{Worker: config.Worker{StopGrace: grace}, Serve: config.Serve{Connections: 16}}}
 	ctx, cancel := context.WithCancel(context.Background())
 	l.stop = cancel
-	go func() { l.ended <- listen(ctx, s, listener, cert, handler, may) }()
+	go func() { l.ended <- listen(ctx, s, listener, cert, handler, may, nil) }()
 	t.Cleanup(cancel)
 	return l
 }

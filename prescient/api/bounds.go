@@ -1,18 +1,27 @@
 package api
 
 import (
+	"net/netip"
 	"sync"
 
+	"prescient/prescient/internal/bound"
 	"prescient/prescient/ops"
 )
 
-// who tells callers apart: those who proved themselves by no token by their names.
+// who tells callers apart: those who proved themselves by no token by their names, and by nothing by where they are.
 type who struct {
 	token uint64
 	name  string
+	site  netip.Prefix
 }
 
-func whoIs(by ops.Caller) who { return who{by.Token, by.Name} }
+func whoIs(by ops.Caller) who {
+	is := who{token: by.Token, name: by.Name}
+	if by.Anyone {
+		is.site = bound.Site(by.Host)
+	}
+	return is
+}
 
 // places are for what is done at a time, each of which one caller may have some.
 type places struct {

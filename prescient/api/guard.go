@@ -57,6 +57,7 @@ func guard(o Options, next http.Handler) http.Handler {
 		}
 		is := bound.NewStranger(bound.Proxies(o.Proxies).Address(r), r.Header.Get("Authorization"))
 		if !strangers.Wait(r.Context(), is, time.Now()) {
+			o.Counts.Refused(bound.ByToken)
 			write(w, problem{Type: blank, Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: "too many tokens that are not good came from this address", retryAfter: time.Second})
 			return
 		}
@@ -69,6 +70,7 @@ func guard(o Options, next http.Handler) http.Handler {
 		}
 		switch {
 		case errors.Is(err, errBusy):
+			o.Counts.Refused(bound.ByPlace)
 			write(w, busy)
 			return
 		case errors.Is(err, ops.ErrForbidden):
@@ -84,11 +86,13 @@ func guard(o Options, next http.Handler) http.Handler {
 			return
 		}
 		if wait := rates.Take(whoIs(by), time.Now()); wait > 0 {
+			o.Counts.Refused(bound.ByRate)
 			write(w, problem{Type: blank, Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: "this caller sends more requests than it may", retryAfter: wait})
 			return
 		}
 		leave, _ := places.take(by)
 		if leave == nil {
+			o.Counts.Refused(bound.ByPlace)
 			write(w, busy)
 			return
 		}

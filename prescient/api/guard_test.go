@@ -17,6 +17,9 @@ func TestOneCallerHasHalfOfThePlacesAtMost(t *testing.T) {
 	if first == nil || !has(one) || has(one) {
 		t.Error("one has not two of four")
 	}
+	if whoIs(ops.Caller{Name: "a", Anyone: true, Host: "192.0.2.1"}) == whoIs(ops.Caller{Name: "a", Anyone: true, Host: "192.0.2.2"}) || whoIs(ops.Caller{Token: 1, Host: "192.0.2.1"}) != whoIs(one) {
+		t.Error("those without a token are one, or one with a token is two")
+	}
 	if !has(other) || !has(nobody) || has(ops.Caller{Name: "another"}) {
 		t.Error("the others do not have the rest")
 	}

@@ -75,6 +75,24 @@ type Asked struct {
 	Filter Filter `json:"filter" doc:"Which checks."`
 	// DueAt is when the checks of a Reschedule or a Requeue are to be due. A requeue without one is due when the deed begins.
 	DueAt *time.Time `json:"due_at,omitempty" doc:"When rescheduled or requeued checks are to be due; requeued ones at once where there is none."`
+	// SpreadMS puts the checks of a Reschedule or a Retry evenly into so many milliseconds after that, each always at the same place.
+	SpreadMS int64 `json:"spread_ms,omitempty" minimum:"0" maximum:"316224000000" doc:"Put rescheduled or retried checks evenly into so many milliseconds after that, each always at the same place."`
+}
+
+// Spread is SpreadMS.
+func (a Asked) Spread() time.Duration { return time.Duration(a.SpreadMS) * time.Millisecond }
+
+// dueOf is when a check is to be due where those without a spread are due at a time.
+func (a Asked) dueOf(row prescient.FutureJob, due time.Time) time.Time {
+	return prescient.NewJob{Entity: row.Entity(), JobExec: row.JobExec, Tag: row.Tag, DueAt: due, Spread: a.Spread()}.InPlace().DueAt
+}
+
+// last is when the last check may be due of a deed that is begun now.
+func (a Asked) last(now time.Time) time.Time {
+	if a.DueAt != nil {
+		now = *a.DueAt
+	}
+	return now.Add(a.Spread())
 }
 
 // Validate returns an error that wraps prescient.ErrInvalid, and says what is allowed.
@@ -97,6 +115,10 @@ func (a Asked) Validate() error {
 		return fmt.Errorf("%w: a reschedule wants to know when the checks are to be due", prescient.ErrInvalid)
 	case a.DueAt != nil && a.Deed != Reschedule && a.Deed != Requeue:
 		return fmt.Errorf("%w: a due time is for reschedule and requeue", prescient.ErrInvalid)
+	case a.SpreadMS < 0 || a.SpreadMS > prescient.MaxHorizon.Milliseconds():
+		return fmt.Errorf("%w: spread_ms %d: 0 to %d are allowed", prescient.ErrInvalid, a.SpreadMS, prescient.MaxHorizon.Milliseconds())
+	case a.SpreadMS > 0 && a.Deed != Reschedule && a.Deed != Retry:
+		return fmt.Errorf("%w: a spread is for reschedule and retry", prescient.ErrInvalid)
 	}
 	err := errors.Join(validTime("slot", f.Slot), validTime("from", f.From), validTime("before", f.Before), validTime("due_at", a.DueAt))
 	if f.JobExec != "" {

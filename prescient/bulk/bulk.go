@@ -89,8 +89,8 @@ func (b *Bulk) Look(ctx context.Context, db client.Lister, asked Asked) (Preview
 	if err != nil {
 		return Preview{}, err
 	}
-	if asked.DueAt != nil {
-		if _, _, err := b.rows.Place(asked.Filter.JobExec, *asked.DueAt, now); err != nil {
+	if asked.DueAt != nil || asked.SpreadMS > 0 {
+		if _, _, err := b.rows.Place(asked.Filter.JobExec, asked.last(now), now); err != nil {
 			return Preview{}, err
 		}
 	}
@@ -109,7 +109,7 @@ func (b *Bulk) Preview(ctx context.Context, db client.Lister, asked Asked, by By
 		return Preview{}, err
 	}
 	p.Token = rand.Text()
-	filter, err := json.Marshal(asked.Filter)
+	filter, err := json.Marshal(keptOf(&asked))
 	if err != nil {
 		return Preview{}, err
 	}

@@ -296,6 +296,22 @@ func TestChecksAreMovedRetriedRequeuedAndPaused(t *testing.T) {
 		if n := r.Count("SELECT COUNT(*) FROM p_future_job WHERE job_exec = 'ship' AND next_check_at = ?", later); n != 700 || run.Done != 700 {
 			t.Errorf("%d, %+v", n, run)
 		}
+		// Spread over two hours they come to eight slots, each always to the same.
+		const places = "SELECT BIT_XOR(CRC32(CONCAT(HEX(job_key), due_at))) FROM p_future_job WHERE job_exec = 'ship'"
+		spread := bulk.Asked{Deed: bulk.Reschedule, Filter: bulk.Filter{JobExec: "ship"}, DueAt: &later, SpreadMS: (2 * time.Hour).Milliseconds()}
+		run = r.work(r.begin(spread))
+		first := r.Count(places)
+		if slots := r.Count("SELECT COUNT(DISTINCT next_check_at) FROM p_future_job WHERE job_exec = 'ship' AND due_at >= ? AND due_at < ?", later, later.Add(2*time.Hour)); slots < 8 || slots > 9 || run.Done != 700 || run.Spread() != 2*time.Hour {
+			t.Errorf("%d slots, %+v", slots, run)
+		}
+		if most := r.Count("SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM p_future_job WHERE job_exec = 'ship' GROUP BY next_check_at) each_slot"); most > 130 {
+			t.Errorf("one slot has %d of 700", most)
+		}
+		r.work(r.begin(bulk.Asked{Deed: bulk.Reschedule, Filter: bulk.Filter{JobExec: "ship"}, DueAt: &later}))
+		r.work(r.begin(spread))
+		if again := r.Count(places); again != first {
+			t.Errorf("%d, and again %d", first, again)
+		}
 		r.Exec("UPDATE p_future_job SET error_count = 2, last_error = 'no route to host 7' WHERE entity_key IN ('ship-1', 'ship-2', 'pay-1')")
 		run = r.work(r.begin(bulk.Asked{Deed: bulk.Retry, Filter: bulk.Filter{JobExec: "ship", Reason: "no route"}}))
 		if n := r.Count("SELECT COUNT(*) FROM p_future_job WHERE next_check_at < ?", r.soon); n != 2 || run.Done != 2 {

@@ -45,7 +45,7 @@ func TestABadRowIsInNobodysWay(t *testing.T) {
 			r.Exec("INSERT INTO p_bulk_run (deed, filter, cutoff, person, reason, host, matched, is_exact, token, token_until, started_at, pass, left_out) VALUES ('" +
 				deed + "', '" + filter + "', " + cutoff + ", 'a', '', '', 0, 2, REPEAT('x', 32), '2026-11-20', '2026-11-20', " + pass + ", 7)")
 		}
-		for _, filter := range []string{"x", "{}", "null", `{"jobexec":"ship"}`, `{"job_exec":"ship","slot":"0001-01-01T00:00:00Z"}`, `{"job_exec":"ship","colour":"red"}`, `{"job_exec":"ship"}{"reason":"x"}`} {
+		for _, filter := range []string{"x", "{}", "null", `{"jobexec":"ship"}`, `{"job_exec":"ship","slot":"0001-01-01T00:00:00Z"}`, `{"job_exec":"ship","colour":"red"}`, `{"job_exec":"ship","spread_ms":7}`, `{"job_exec":"ship"}{"reason":"x"}`} {
 			row("cancel", filter, "'2026-11-19'", "1")
 		}
 		row("cancel", `{"job_exec":"ship"}`, "'2026-11-21'", "1") // a cutoff behind its begin
@@ -89,6 +89,8 @@ func TestWhatNoDeedCanBe(t *testing.T) {
 		"since when": {Deed: bulk.Requeue, Filter: bulk.Filter{JobExec: "ship", Outcome: prescient.Done}},
 		"when":       {Deed: bulk.Reschedule, Filter: ship},
 		"due time":   {Deed: bulk.Cancel, Filter: ship, DueAt: &tomorrow},
+		"spread is":  {Deed: bulk.Cancel, Filter: ship, SpreadMS: 1},
+		"spread_ms":  {Deed: bulk.Reschedule, Filter: ship, DueAt: &tomorrow, SpreadMS: -1},
 		"job_exec":   {Deed: bulk.Cancel, Filter: bulk.Filter{JobExec: "a b"}},
 		"schedules":  {Deed: bulk.Cancel, Filter: bulk.Filter{EntityName: "schedule"}},
 		"before":     {Deed: bulk.Cancel, Filter: bulk.Filter{JobExec: "ship", Before: &zero}},

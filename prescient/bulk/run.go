@@ -53,6 +53,20 @@ func (r *Run) check() {
 	r.Pass = max(r.Pass, 1)
 }
 
+// kept is what stands in the column of the filter. A process of a version that knows no spread gives a run up that has one.
+type kept struct {
+	*Filter
+	SpreadMS *int64 `json:"spread_ms,omitempty"`
+}
+
+func keptOf(a *Asked) kept {
+	is := kept{Filter: &a.Filter}
+	if a.SpreadMS > 0 {
+		is.SpreadMS = &a.SpreadMS
+	}
+	return is
+}
+
 const runColumns = `number, deed, HEX(filter), CAST(due_at AS CHAR), CAST(cutoff AS CHAR), HEX(person), HEX(reason), HEX(host), matched, is_exact <> 0,
   CAST(token_until AS CHAR), CAST(started_at AS CHAR), CAST(stopped_at AS CHAR), CAST(ended_at AS CHAR), pass, reached, done, left_out, refused, HEX(error)`
 
@@ -66,11 +80,11 @@ func (r *Run) into() []any {
 		}
 		decoder := json.NewDecoder(bytes.NewReader(plain))
 		decoder.DisallowUnknownFields()
-		if r.bad = decoder.Decode(&r.Filter); r.bad == nil && decoder.More() {
+		if r.bad = decoder.Decode(&kept{&r.Filter, &r.SpreadMS}); r.bad == nil && decoder.More() {
 			r.bad = errors.New("more stands behind it")
 		}
 		if r.bad != nil {
-			r.bad, r.Filter = fmt.Errorf("the filter cannot be read: %w", r.bad), Filter{}
+			r.bad, r.Asked = fmt.Errorf("the filter cannot be read: %w", r.bad), Asked{Deed: r.Deed, DueAt: r.DueAt}
 		}
 		return nil
 	})

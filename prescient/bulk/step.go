@@ -140,10 +140,10 @@ func (s *step) keyOf(row prescient.FutureJob) prescient.Key {
 
 // isBeyond says of a row that is to be moved that its job_exec's horizon does not let it.
 func (s *step) isBeyond(row prescient.FutureJob, now time.Time) bool {
-	if s.run.Deed != Reschedule {
+	if s.run.Deed != Reschedule && s.run.SpreadMS == 0 {
 		return false
 	}
-	_, _, err := s.rows.Place(row.JobExec, s.due(), now)
+	_, _, err := s.rows.Place(row.JobExec, s.run.dueOf(row, s.due()), now)
 	return err != nil
 }
 
@@ -166,7 +166,7 @@ func (s *step) take(ctx context.Context, tx *sqlx.Tx, rows []prescient.FutureJob
 	case s.run.Deed == Cancel:
 		return s.rows.End(ctx, tx, locked)
 	case s.run.Deed == Reschedule, s.run.Deed == Retry:
-		return s.rows.Move(ctx, tx, locked, s.due())
+		return s.rows.Move(ctx, tx, locked, func(row prescient.FutureJob) time.Time { return s.run.dueOf(row, s.due()) })
 	}
 	return fmt.Errorf("%w: deed %.40q", prescient.ErrInvalid, s.run.Deed)
 }

@@ -112,11 +112,11 @@ func (b Bulk) End(ctx context.Context, db prescient.DB, rows []prescient.FutureJ
 	return nil
 }
 
-// Move moves rows that Lock returned to another time.
-func (b Bulk) Move(ctx context.Context, db prescient.DB, rows []prescient.FutureJob, due time.Time) error {
+// Move moves rows that Lock returned to another time each.
+func (b Bulk) Move(ctx context.Context, db prescient.DB, rows []prescient.FutureJob, due func(row prescient.FutureJob) time.Time) error {
 	times := make([]NewTime, len(rows))
 	for i, row := range rows {
-		times[i] = NewTime{Entity: row.Entity(), JobExec: row.JobExec, Tag: row.Tag, DueAt: due}
+		times[i] = NewTime{Entity: row.Entity(), JobExec: row.JobExec, Tag: row.Tag, DueAt: due(row)}
 	}
 	_, err := b.client.RescheduleMany(ctx, db, times)
 	return err

@@ -12,6 +12,7 @@ import (
 	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/store"
 )
 
 func TestNoStatementOfAClientScansATableOrSorts(t *testing.T) {
@@ -115,6 +116,6 @@ func listStatements(f *rig.Filled) []rig.Explained {
 		{Statement: "list/ledger of a span", Query: ledger(LedgerFilter{From: f.Slots[1], Before: f.Slots[9]}), Reached: map[string]string{"p_slot_run": rig.BySlot}},
 		{Statement: "list/ledger behind a cursor", Query: ledger(LedgerFilter{After: Bucket{Slot: f.Slots[9], Bucket: 1}.Cursor()}), Reached: map[string]string{"p_slot_run": rig.BySlot}},
 		{Statement: "list/config", Query: f.Tables.Stmt.Get("list/config"), Args: nil, Reached: map[string]string{"p_slot_config": rig.ByConfig}},
-		{Statement: "list/load", Query: f.Tables.Stmt.Get("list/load"), Args: []any{f.Slots[1], f.Slots[9], 100}, Reached: map[string]string{"p_future_job": rig.BySlot}},
+		{Statement: "list/load", Query: store.Together(f.Tables.Stmt.Get("list/load"), 2), Args: []any{0, f.Slots[1], 100, 1, f.Slots[rig.BigSlot], 100}, Reached: map[string]string{"p_future_job": rig.BySlot}},
 	}
 }

@@ -3,17 +3,19 @@ package client
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
-
-	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
 	"prescient/prescient/client/internal/listing"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
 	"prescient/slots"
 )
 
@@ -100,33 +102,6 @@ type Ended struct {
 
 // Cursor names the place of the row in a listing of history.
 func (e Ended) Cursor() string { return listing.HistoryCursor(e.EndedAt, e.Key(), e.Revision) }
-
-// Load is how many rows wait for a slot.
-type Load struct {
-	Slot time.Time `db:"slot" json:"slot"`
-	Jobs int       `db:"jobs" json:"jobs"`
-}
-
-// LoadState says how a slot stands.
-type LoadState string
-
-// The states of slots for which rows wait.
-const (
-	LoadOverdue LoadState = "overdue" // it should be over
-	LoadNow     LoadState = "now"     // it has come
-	LoadComing  LoadState = "coming"
-)
-
-// State says how the slot stands at a time.
-func (l Load) State(grid slots.Grid, now time.Time) LoadState {
-	switch current := grid.Floor(now); {
-	case l.Slot.Before(current):
-		return LoadOverdue
-	case l.Slot.Equal(current):
-		return LoadNow
-	}
-	return LoadComing
-}
 
 // query parts what is asked of pending rows or of history into the bounds that an index serves, and the rest.
 func (f ListFilter) query(timeColumn, slotColumn, errorColumn string) (q listing.Query, err error) {
@@ -244,48 +219,15 @@ func (c *Client) History(ctx context.Context, db Lister, f ListFilter) ([]Ended,
 	return list(ctx, c, db, listing.History, q, "history", func(end *Ended) *json.RawMessage { return &end.Payload })
 }
 
-const (
-	// FirstRead is how many rows are read at first that may be long, mostRead how many are at a time.
-	FirstRead = 10
-	mostRead  = 200
-	// PageBytes is about how long they may be together: rows may have payloads of megabytes.
-	PageBytes = 4 << 20
-)
-
-// AtATime is how many rows are read next, where so many came to a size and there is place for another.
-func AtATime(rows, size, place int) int {
-	return min(max(1, place*rows/max(size, 1)), 2*rows, mostRead)
-}
-
-// Sized lists as many rows as a filter wants, few at a time where they are long. It is full where they come to the length of a page before.
-func Sized[Row interface{ Cursor() string }](f ListFilter, bytes func(Row) int, list func(f ListFilter) ([]Row, error)) (rows []Row, full bool, err error) {
-	limit, size := f.Limit, 0
-	if !f.Bare {
-		f.Limit = FirstRead
-	}
-	for {
-		f.Limit = min(f.Limit, limit-len(rows))
-		some, err := list(f)
-		rows = append(rows, some...)
-		if err != nil || len(some) < f.Limit || len(rows) == limit {
-			return rows, false, err
-		}
-		read := 0
-		for _, row := range some {
-			read += bytes(row)
-		}
-		if size += read; size >= PageBytes {
-			return rows, true, nil
-		}
-		f.After, f.Limit = rows[len(rows)-1].Cursor(), AtATime(len(some), read, PageBytes-size)
-	}
-}
-
 // MaxLast is of how many entities LastEnds tells at most.
 const MaxLast = 200
 
+// lastEnds is how many of the latest ends of an entity are looked at: those that something took the place of tell little.
+const lastEnds = 5
+
 // LastEnds returns the latest end of each of some entities that has one, without its payload, on a pool made by connect.Open: by one statement for those
-// that ended lately, and one for the others. Ends of the check of one job_exec that has no tag are passed over.
+// that ended lately, and one for the others. Ends of the check of one job_exec that has no tag are passed over, and among the last few those that are
+// superseded, where there is another.
 func (c *Client) LastEnds(ctx context.Context, db Lister, entities []prescient.Entity, but string) (map[prescient.Entity]Ended, error) {
 	if len(entities) > MaxLast {
 		return nil, fmt.Errorf("%w: %d entities: %d at most are allowed", prescient.ErrInvalid, len(entities), MaxLast)
@@ -294,7 +236,7 @@ func (c *Client) LastEnds(ctx context.Context, db Lister, entities []prescient.E
 	for _, within := range listing.LastParts(time.Now()) {
 		var arms []string
 		for _, e := range entities {
-			if _, found := last[e]; !found {
+			if end, found := last[e]; !found || end.Outcome == prescient.Superseded {
 				arms = append(arms, c.lastEnd(e, but, within))
 			}
 		}
@@ -307,29 +249,107 @@ func (c *Client) LastEnds(ctx context.Context, db Lister, entities []prescient.E
 		}
 		for _, end := range page {
 			end.Payload = nil
-			last[end.Entity()] = end
+			if is, found := last[end.Entity()]; !found || end.tellsMoreThan(is) {
+				last[end.Entity()] = end
+			}
 		}
 	}
 	return last, nil
 }
 
+// tellsMoreThan says which end is told of an entity.
+func (e Ended) tellsMoreThan(other Ended) bool {
+	if changed := e.Outcome == prescient.Superseded; changed != (other.Outcome == prescient.Superseded) {
+		return !changed
+	}
+	return e.EndedAt.After(other.EndedAt)
+}
+
 func (c *Client) lastEnd(e prescient.Entity, but, within string) string {
 	from, to := e.KeyRange()
-	return c.tables.Fill("list/last_end", "{first}", literal.Of(literal.AppendKey, from), "{last}", literal.Of(literal.AppendKey, to), "{but}", literal.Of(literal.AppendKey, prescient.KeyOf(e, but, "")), "{within}", within)
+	return c.tables.Fill("list/last_end", "{first}", literal.Of(literal.AppendKey, from), "{last}", literal.Of(literal.AppendKey, to), "{but}", literal.Of(literal.AppendKey, prescient.KeyOf(e, but, "")), "{within}", within, "{limit}", strconv.Itoa(lastEnds))
 }
 
 func (c *Client) lastEnds(arms []string) string {
 	return c.tables.Fill("list/last_ends", "{payload}", "''", "{ends}", strings.Join(arms, "\nUNION ALL\n"))
 }
 
-// Load counts the rows that wait for each slot from one time (inclusive) to before another, at most limit slots.
-func (c *Client) Load(ctx context.Context, db *sqlx.DB, from, before time.Time, limit int) ([]Load, error) {
+// Load is how many rows wait for a slot.
+type Load struct {
+	Slot time.Time `json:"slot"`
+	Jobs int       `json:"jobs"`
+	// About says that more wait than were counted: Jobs is what they come to by the share of keys that those have.
+	About bool `json:"about"`
+}
+
+// LoadState says how a slot stands.
+type LoadState string
+
+// The states of slots for which rows wait.
+const (
+	LoadOverdue LoadState = "overdue" // it should be over
+	LoadNow     LoadState = "now"     // it has come
+	LoadComing  LoadState = "coming"
+)
+
+// State says how the slot stands at a time.
+func (l Load) State(grid slots.Grid, now time.Time) LoadState {
+	switch current := grid.Floor(now); {
+	case l.Slot.Before(current):
+		return LoadOverdue
+	case l.Slot.Equal(current):
+		return LoadNow
+	}
+	return LoadComing
+}
+
+const (
+	// maxCounted is how many rows Load counts of all slots together, leastCounted how many at least of each.
+	maxCounted   = 50_000
+	leastCounted = 100
+)
+
+// Load says how many rows wait for each slot from one time (inclusive) to before another, of which it lists at most limit. It counts up to
+// 50,000 rows, as many of each slot as of the others. Where more wait, it says about how many: within 10 % mostly, as keys are hashes.
+func (c *Client) Load(ctx context.Context, db prescient.DB, from, before time.Time, limit int) ([]Load, error) {
+	return c.load(ctx, db, from, before, limit, maxCounted)
+}
+
+func (c *Client) load(ctx context.Context, db prescient.DB, from, before time.Time, limit, count int) ([]Load, error) {
 	if limit < 1 || limit > MaxPage {
 		return nil, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, limit, MaxPage)
 	}
-	load := []Load{}
-	if err := db.SelectContext(ctx, &load, c.tables.Stmt.Get("list/load"), slots.RoundUp(from), slots.RoundUp(before), limit); err != nil {
-		return nil, fmt.Errorf("counting what is due: %w", err)
+	all, err := store.Rows(ctx, db, "looking for what is due", c.tables.Stmt.Get("sweep/overdue"), func(l *Load) []any { return []any{&l.Slot} }, slots.RoundUp(from), slots.RoundUp(before), limit)
+	if err != nil {
+		return nil, err
 	}
-	return load, nil
+	most := max(leastCounted, count/max(1, len(all)))
+	for some := range slices.Chunk(all, store.AtOnce) {
+		var looks []any
+		for i, l := range some {
+			looks = append(looks, i, l.Slot, most+1)
+		}
+		type counted struct {
+			at, jobs int
+			last     []byte
+		}
+		counts, err := store.Rows(ctx, db, "counting what is due", store.Together(c.tables.Stmt.Get("list/load"), len(some)), func(n *counted) []any { return []any{&n.at, &n.jobs, &n.last} }, looks...)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range counts {
+			if l := &some[n.at]; n.jobs > most {
+				l.Jobs, l.About = inAll(n.jobs, n.last), true
+			} else {
+				l.Jobs = n.jobs
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(l Load) bool { return l.Jobs == 0 }), nil
+}
+
+// inAll is about how many rows there are where the first n of them, in the order of their keys, reach to a key.
+func inAll(n int, last []byte) int {
+	const end, most = 1 << 64, 1e12
+	return int(min(max(float64(n), float64(n)*end/max(1, float64(binary.BigEndian.Uint64(last[:8])))), most))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
 
 	"prescient/prescient"
 	"prescient/prescient/doctor/internal/account"
@@ -98,32 +99,41 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 	} else if err != nil {
 		return nil, err
 	}
-	var all []Finding
-	for _, e := range examinations {
+	found := make([][]Finding, len(examinations))
+	var group errgroup.Group
+	group.SetLimit(sideBySide)
+	for i, e := range examinations {
 		if len(d.options.Only) > 0 && !slices.Contains(d.options.Only, e.code) {
 			continue
 		}
-		if !d.mayRead(e.reads...) {
-			all = append(all, d.unseen(e.code, e.reads))
-			continue
-		}
-		one, cancel := context.WithTimeout(ctx, examineTimeout)
-		l := &look{doctor: d}
-		e.run(l, one)
-		cancel()
-		if ctx.Err() != nil {
-			return all, ctx.Err()
-		}
-		all = append(all, l.found...)
-		if l.err != nil {
-			why := l.err.Error()
-			if errors.Is(l.err, context.DeadlineExceeded) {
-				why = fmt.Sprintf("the look took longer than %s", examineTimeout)
-			}
-			all = append(all, warn(e.code, "This could not be looked at: "+why, "Mend what the error names. Mostly the user lacks a right."))
+		group.Go(func() error { found[i] = d.examine(ctx, e); return ctx.Err() })
+		if e.code == "paused" {
+			_ = group.Wait() // others go by what is paused; the error comes again
 		}
 	}
-	return d.afterReslot(all), nil
+	err = group.Wait()
+	return d.afterReslot(slices.Concat(found...)), err
+}
+
+// sideBySide is how many examinations there are at a time: most of what one takes is the way to the server and back, once a statement.
+const sideBySide = 3
+
+// examine makes one examination.
+func (d *doctor) examine(ctx context.Context, e examination) []Finding {
+	if !d.mayRead(e.reads...) {
+		return []Finding{d.unseen(e.code, e.reads)}
+	}
+	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
+	defer cancel()
+	l := &look{doctor: d}
+	if e.run(l, ctx); l.err == nil {
+		return l.found
+	}
+	why := l.err.Error()
+	if errors.Is(l.err, context.DeadlineExceeded) {
+		why = fmt.Sprintf("the look took longer than %s", examineTimeout)
+	}
+	return append(l.found, warn(e.code, "This could not be looked at: "+why, "Mend what the error names. Mostly the user lacks a right."))
 }
 
 // afterReslot gives what an unfinished reslot leaves behind its place: the reslot is what is to be done first, and nothing

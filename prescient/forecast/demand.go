@@ -264,13 +264,13 @@ func (r *reader) probe(units []*unit) (map[*unit][]keyed, error) {
 // estimates are the optimiser's, of units of which it gives one.
 func (r *reader) estimates(units []*unit) (map[*unit]float64, error) {
 	estimates := make(map[*unit]float64)
-	for some := range slices.Chunk(units, atOnce) {
+	for some := range slices.Chunk(units, store.AtOnce) {
 		var looks []any
 		for _, u := range some {
 			looks = append(looks, u.from, u.before)
 		}
 		const statement = "forecast/estimate"
-		all, err := store.Estimates(r.ctx, r.db, statement, explained(r.tables.Stmt.Get(statement), len(some)), looks...)
+		all, err := store.Estimates(r.ctx, r.db, statement, store.Explained(r.tables.Stmt.Get(statement), len(some)), looks...)
 		if err != nil {
 			return nil, err
 		}

@@ -8,43 +8,25 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/event"
-	"prescient/prescient/ops/definition"
+	"prescient/prescient/ops/working"
 )
-
-// TopicBacklog is what waits in the outbox for one topic.
-type TopicBacklog struct {
-	Topic  string    `json:"topic"`
-	Events int       `json:"events" doc:"How many of the events that were looked at."`
-	Oldest time.Time `json:"oldest" doc:"When the first of them was put there."`
-	AgeMS  int64     `json:"age_ms,string" doc:"How long ago that is."`
-	// The rest is of a topic that cannot be published to.
-	FailingSince *time.Time `json:"failing_since,omitempty" doc:"Since when the topic cannot be published to."`
-	Reason       string     `json:"reason,omitempty"`
-	EventID      string     `json:"event_id,omitempty" doc:"The event that met this last."`
-}
 
 // Backlog is what waits in the outbox.
 type Backlog struct {
-	Topics []TopicBacklog `json:"topics"`
-	Whole  bool           `json:"whole" doc:"All events were looked at, and not the first 100,000 alone."`
+	Topics []working.TopicBacklog `json:"topics"`
+	Whole  bool                   `json:"whole" doc:"All events were looked at, and not the first 100,000 alone."`
 }
 
 // GetBacklog says what waits in the outbox.
 var GetBacklog = query("events.backlog", Viewer, "Say what waits in the outbox by topic, of the first 100,000 events.", func(ctx context.Context, q asked, _ Nothing) (Backlog, error) {
 	all, err := q.outbox.Backlog(ctx, q.db)
-	out, seen := Backlog{Topics: topicsOf(all)}, 0
+	out, seen := Backlog{Topics: working.Topics(all)}, 0
 	for _, w := range all {
 		seen += w.Events
 	}
 	out.Whole = seen < event.MaxBacklog
 	return out, err
 })
-
-func topicsOf(all []event.Waiting) []TopicBacklog {
-	return rowsOf(all, func(w event.Waiting) TopicBacklog {
-		return TopicBacklog{w.Topic, w.Events, w.Oldest, w.Age.Milliseconds(), definition.TimeOrNil(w.FailingSince), w.Reason, w.EventID}
-	})
-}
 
 // SetAsideAsked narrows a list of events that were set aside.
 type SetAsideAsked struct {

@@ -8,6 +8,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/client"
+	"prescient/prescient/internal/sized"
 	"prescient/prescient/internal/store"
 )
 
@@ -41,7 +42,7 @@ func Begin[In any, Row interface{ Cursor() string }](ctx context.Context, e Expo
 		return nil, err
 	}
 	q := asked{o, by, o.accounts.of(by.Role)}
-	after, limit := "", client.FirstRead
+	after, limit := "", sized.First
 	c := &Chunks[Row]{}
 	c.next = func(ctx context.Context) ([]Row, bool, error) {
 		began := time.Now()
@@ -64,7 +65,7 @@ func Begin[In any, Row interface{ Cursor() string }](ctx context.Context, e Expo
 		for _, row := range rows {
 			size += e.bytes(row)
 		}
-		limit = client.AtATime(len(rows), size, client.PageBytes)
+		limit = sized.Next(len(rows), size, sized.Bytes)
 		return rows, false, nil
 	}
 	var err error
@@ -135,7 +136,11 @@ func endBytes(end client.Ended) int        { return jobBytes(end.FutureJob) }
 
 // sizedPage is a page of such rows, of which the filter wants one more than the page has.
 func sizedPage[Row interface{ Cursor() string }](f client.ListFilter, bytes func(Row) int, list func(f client.ListFilter) ([]Row, error)) (Page[Row], error) {
-	rows, full, err := client.Sized(f, bytes, list)
+	rows, full, err := sized.Rows(f.After, f.Limit, f.Bare, bytes, func(after string, limit int) ([]Row, error) {
+		some := f
+		some.After, some.Limit = after, limit
+		return list(some)
+	})
 	p, err := page(rows, f.Limit-1, err)
 	if full && err == nil {
 		p.Next = rows[len(rows)-1].Cursor()

@@ -22,7 +22,7 @@ var StatsOfExecs = shared(query("stats.execs", Viewer, "Tell what became of the 
 	if err != nil {
 		return stats.Report{}, err
 	}
-	report, err := stats.Execs(ctx, q.db, q.options.Prefix, q.options.Dialect, from, before)
+	report, err := stats.ExecsWithin(ctx, q.db, q.tables.Stmt, from, before, searchTime)
 	report.Execs = stats.Of(report.Execs, in.JobExec, func(e stats.Exec) string { return e.JobExec })
 	return report, err
 }))

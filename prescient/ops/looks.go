@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/doctor"
 	"prescient/prescient/forecast"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/ops/working"
 	"prescient/prescient/stats"
 	"prescient/prescient/status"
 )
@@ -74,29 +75,29 @@ type Overdue struct {
 
 // Look is how the installation is.
 type Look struct {
-	At           time.Time          `json:"at" doc:"The database's time."`
-	ResolutionMS int64              `json:"resolution_ms" doc:"How long a slot is."`
-	Agents       []Agent            `json:"agents" doc:"Those that live or died not long ago, and timers."`
-	Backlog      Overdue            `json:"backlog"`
-	FailsFrom    time.Time          `json:"fails_from"`
-	FailsCut     bool               `json:"fails_cut" doc:"Earlier failures were too many to be read."`
-	Fails        []stats.Exec       `json:"fails" doc:"The job_execs of which calls failed, checks ended unsettled, or no worker knows them, since fails_from; those with most errors first."`
-	Paused       []prescient.Paused `json:"paused"`
-	Pools        []Pool             `json:"pools" doc:"Those in which long runs wait for a place."`
-	Topics       []TopicBacklog     `json:"topics" doc:"Those of whose events some wait in the outbox."`
-	NextAt       *time.Time         `json:"next_at" doc:"When the forecast was made; null where none was."`
-	Next         []forecast.Part    `json:"next" doc:"The next slots that have something to do."`
-	Findings     []status.Finding   `json:"findings" doc:"What the doctor finds wrong, the worst first in each section."`
-	Unseen       []status.Finding   `json:"unseen" doc:"What was not looked at, and who would."`
-	Severity     doctor.Severity    `json:"severity" doc:"That of the worst finding."`
+	At           time.Time              `json:"at" doc:"The database's time."`
+	ResolutionMS int64                  `json:"resolution_ms" doc:"How long a slot is."`
+	Agents       []working.Agent        `json:"agents" doc:"Those that live or died not long ago, and timers."`
+	Backlog      Overdue                `json:"backlog"`
+	FailsFrom    time.Time              `json:"fails_from"`
+	FailsCut     bool                   `json:"fails_cut" doc:"Earlier failures were too many to be read."`
+	Fails        []stats.Exec           `json:"fails" doc:"The job_execs of which calls failed, checks ended unsettled, or no worker knows them, since fails_from; those with most errors first."`
+	Paused       []prescient.Paused     `json:"paused"`
+	Pools        []working.Pool         `json:"pools" doc:"Those in which long runs wait for a place."`
+	Topics       []working.TopicBacklog `json:"topics" doc:"Those of whose events some wait in the outbox."`
+	NextAt       *time.Time             `json:"next_at" doc:"When the forecast was made; null where none was."`
+	Next         []forecast.Part        `json:"next" doc:"The next slots that have something to do."`
+	Findings     []status.Finding       `json:"findings" doc:"What the doctor finds wrong, the worst first in each section."`
+	Unseen       []status.Finding       `json:"unseen" doc:"What was not looked at, and who would."`
+	Severity     doctor.Severity        `json:"severity" doc:"That of the worst finding."`
 }
 
 // Status tells how the installation is.
 var Status = shared(lasting(lookWithin, query("status.look", Viewer, "Tell who works, what is late, what fails, what waits and what comes next.", func(ctx context.Context, q asked, _ Nothing) (Look, error) {
 	r, err := status.Look(ctx, q.db, q.doctorOptions())
 	b := r.Backlog
-	return Look{At: r.At, ResolutionMS: r.Resolution.Milliseconds(), Agents: agentsOf(r.Agents), Backlog: Overdue{b.Checks, b.AtLeast, b.Slot, b.Rate, b.ToGo.Milliseconds()},
-		FailsFrom: r.FailsFrom, FailsCut: r.FailsCut, Fails: r.Fails, Paused: r.Paused, Pools: poolsOf(r.Pools), Topics: topicsOf(r.Topics), NextAt: r.NextAt, Next: r.Next,
+	return Look{At: r.At, ResolutionMS: r.Resolution.Milliseconds(), Agents: working.Agents(r.Agents), Backlog: Overdue{b.Checks, b.AtLeast, b.Slot, b.Rate, b.ToGo.Milliseconds()},
+		FailsFrom: r.FailsFrom, FailsCut: r.FailsCut, Fails: r.Fails, Paused: r.Paused, Pools: working.Pools(r.Pools), Topics: working.Topics(r.Topics), NextAt: r.NextAt, Next: r.Next,
 		Findings: r.Findings, Unseen: r.Unseen, Severity: r.Severity}, err
 })))
 

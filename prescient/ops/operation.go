@@ -30,6 +30,8 @@ type Caller struct {
 	Role Role
 	// Token numbers what the caller proved itself by; 0 where that is none. Idempotency keys are kept for each.
 	Token uint64
+	// Anyone says that it proved itself by nothing. Others have the same name; by Host they are told apart.
+	Anyone bool
 	// Host is where the request came from, for the audit.
 	Host string
 	// Reason says why, for the audit; often empty.

@@ -65,6 +65,8 @@ type Options struct {
 	Registry *prescient.Registry
 	// Doctor is what the doctor's thresholds are. Its Prefix and Dialect are set here.
 	Doctor doctor.Options
+	// Metrics are what this process tells of itself, beside what ReadMetrics tells of the database; none by default.
+	Metrics []prometheus.Collector
 	// Program is what the audit calls the program; by default that of the process.
 	Program string
 }
@@ -98,5 +100,6 @@ type seen struct {
 // look prepares what is looked at, by the account of viewers.
 func (o *Ops) look() {
 	o.seen = &seen{metrics: prometheus.NewRegistry()}
+	o.seen.metrics.MustRegister(o.options.Metrics...)
 	o.seen.metrics.MustRegister(gauges.NewDatabase(o.accounts.Viewer, o.tables, o.options.Doctor.SweepGrace))
 }

@@ -21,6 +21,7 @@ type SlotsAsked struct {
 type SlotLoad struct {
 	Slot  time.Time        `json:"slot"`
 	Jobs  int              `json:"jobs" doc:"How many checks wait for it."`
+	About bool             `json:"about" doc:"More checks wait than were counted, which are 50,000 for all slots together: jobs is about how many."`
 	State client.LoadState `json:"state" enum:"overdue,now,coming"`
 }
 
@@ -58,7 +59,7 @@ var LoadSlots = shared(query("slots.load", Viewer, "Count the checks that wait f
 	found, err := q.client.Load(ctx, q.db, from, before, in.Limit+1)
 	rows := make([]SlotLoad, len(found))
 	for i, l := range found {
-		rows[i] = SlotLoad{l.Slot.UTC(), l.Jobs, l.State(q.client.Grid(), now)}
+		rows[i] = SlotLoad{l.Slot.UTC(), l.Jobs, l.About, l.State(q.client.Grid(), now)}
 	}
 	return page(rows, in.Limit, err)
 }))

@@ -8,6 +8,7 @@ import (
 	"prescient/prescient/audit"
 	"prescient/prescient/internal/rig/served"
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/working"
 )
 
 func TestWhatIsPausedIsListedAndLifted(t *testing.T) {
@@ -148,7 +149,7 @@ func TestAgentsAreDrainedByName(t *testing.T) {
 		r.Exec(`INSERT INTO p_agent (name, instance, host, pid, version, assignment, pools, concurrency, busy, long_runs, memory_bytes, clock_ms, started_at, seen_at)
 			VALUES ('a', 1, 'h', 1, 'v', 'every slot', '{}', 1, 0, 0, 0, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`)
 		by, named := served.By(ops.Operator), ops.AgentNamed{Name: "a"}
-		listed := func() ops.Agent {
+		listed := func() working.Agent {
 			t.Helper()
 			all, err := ops.ListAgents.Do(t.Context(), r.Ops, served.By(ops.Viewer), ops.Nothing{})
 			r.Must(err)

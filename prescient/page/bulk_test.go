@@ -37,7 +37,7 @@ func TestADeedInBulkIsPreviewedBegunAndFollowed(t *testing.T) {
 		if form.Get("deed") != "cancel" {
 			t.Errorf("%v", form)
 		}
-		for wrong, field := range map[string]string{"order/42": "entity", "yesterday": "from", "<b>": "job_exec", "destroy": "deed"} {
+		for wrong, field := range map[string]string{"order/42": "entity", "yesterday": "from", "<b>": "job_exec", "destroy": "deed", "-1": "spread", "7": "spread"} {
 			bad := url.Values{}
 			for name, all := range form {
 				bad[name] = all

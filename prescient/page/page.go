@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/door"
 	"prescient/prescient/page/internal/agents"
 	"prescient/prescient/page/internal/bulk"
 	"prescient/prescient/page/internal/changes"
@@ -50,6 +51,8 @@ type Options struct {
 	Concurrent int
 	// Rate is how many requests a second each user may send, in bursts of twice as many; 20 by default.
 	Rate float64
+	// Counts gets what is refused; nothing is counted by default.
+	Counts *door.Counts
 	// Log gets what failed; nothing by default.
 	Log zerolog.Logger
 	// Now is the clock of this process, time.Now by default.

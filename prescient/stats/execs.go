@@ -110,7 +110,7 @@ func Execs(ctx context.Context, db *sqlx.DB, prefix string, dialect text.Dialect
 	if err != nil {
 		return Report{}, err
 	}
-	return ExecsBy(ctx, db, t.Stmt, from, before)
+	return latest(ctx, db, t.Stmt, from, before, upToLines(MaxLines))
 }
 
 // validSpan refuses a span that is empty.
@@ -121,17 +121,26 @@ func validSpan(from, before time.Time) error {
 	return nil
 }
 
-// ExecsBy is Execs with statements that are loaded, on a connection that may be in a transaction.
-func ExecsBy(ctx context.Context, db prescient.DB, statements text.Statements, from, before time.Time) (Report, error) {
-	return latest(ctx, db, statements, from, before, MaxLines)
+// ExecsWithin is Execs with statements that are loaded, which reads for about so long at most.
+func ExecsWithin(ctx context.Context, db prescient.DB, statements text.Statements, from, before time.Time, within time.Duration) (Report, error) {
+	if err := validSpan(from, before); err != nil {
+		return Report{}, err
+	}
+	return latest(ctx, db, statements, from, before, store.NewStretches(firstLines, MaxLines, within, time.Now()))
 }
+
+// firstLines is how many lines are read at first where there is a bound in time.
+const firstLines = 10_000
+
+// upToLines is one stretch of so many lines.
+func upToLines(lines int) *store.Stretches { return store.NewStretches(lines, lines, 0, time.Time{}) }
 
 // maxLately is how many lines Lately reads at most.
 const maxLately = 20_000
 
 // Lately is ExecsBy of the last hour, or of three slots where these are longer, of fewer lines.
 func Lately(ctx context.Context, db prescient.DB, statements text.Statements, grid slots.Grid, now time.Time) (Report, error) {
-	return latest(ctx, db, statements, now.Add(-LatelyFor(grid)).Truncate(time.Second), grid.Next(now), maxLately)
+	return latest(ctx, db, statements, now.Add(-LatelyFor(grid)).Truncate(time.Second), grid.Next(now), upToLines(maxLately))
 }
 
 // LatelyFor is of how long Lately tells.
@@ -140,37 +149,29 @@ func LatelyFor(grid slots.Grid) time.Duration { return max(time.Hour, 3*grid.Res
 // errMore ends the reading of lines; it never leaves the package.
 var errMore = errors.New("there are more lines")
 
-// latest reads some lines at most.
-func latest(ctx context.Context, db prescient.DB, statements text.Statements, from, before time.Time, most int) (Report, error) {
+// latest reads the latest lines, one stretch of them after the other. Each begins behind the earliest slot that was read whole.
+func latest(ctx context.Context, db prescient.DB, statements text.Statements, from, before time.Time, stretches *store.Stretches) (Report, error) {
 	r := Report{From: from, Before: before}
 	all := &sums{of: make(map[string]*sum)}
-	read := 0
-	err := store.EachRow(ctx, db, func(scan store.Scan) error {
-		var slot time.Time
-		of, line, err := tally.Scan(scan, &slot)
-		if err != nil {
-			return err
+	upTo := before
+	for {
+		err := all.read(ctx, db, statements, from, upTo, stretches.Take(time.Now()))
+		if r.Cut = errors.Is(err, errMore); !r.Cut && err != nil {
+			return r, fmt.Errorf("reading the books by job_exec: %w", err)
 		}
-		if read > 0 && !slot.Equal(all.slot) {
-			all.endSlot()
+		over := !r.Cut || stretches.Over(time.Now())
+		if !r.Cut || over && all.ended.IsZero() {
+			all.endSlot() // where one slot has more lines than are read, its last ones are better than none
 		}
-		if read == most {
-			return errMore
+		if over {
+			break
 		}
-		read++
-		all.slot, all.lines = slot, append(all.lines, named{of.JobExec, line})
-		return nil
-	}, statements.Get("stats/execs"), from, before, most+1)
-	switch r.Cut = errors.Is(err, errMore); {
-	case r.Cut:
-		if all.ended.IsZero() {
-			all.endSlot() // one slot has more lines than are read: its last ones are better than none
+		if !all.ended.IsZero() {
+			upTo = all.ended
 		}
+	}
+	if r.Cut {
 		r.From = all.ended
-	case err != nil:
-		return r, fmt.Errorf("reading the books by job_exec: %w", err)
-	default:
-		all.endSlot()
 	}
 	for name, s := range all.of {
 		r.Execs = append(r.Execs, s.exec(name))
@@ -179,4 +180,26 @@ func latest(ctx context.Context, db prescient.DB, statements text.Statements, fr
 		return cmp.Or(cmp.Compare(y.Errors, x.Errors), cmp.Compare(y.Unsettled(), x.Unsettled()), cmp.Compare(y.Calls, x.Calls), cmp.Compare(x.JobExec, y.JobExec))
 	})
 	return r, nil
+}
+
+// read sums up lines of slots before a time. The error is errMore where there are more than so many: those of the earliest slot are not in the sums yet.
+func (s *sums) read(ctx context.Context, db prescient.DB, statements text.Statements, from, before time.Time, most int) error {
+	read := 0
+	s.lines = s.lines[:0]
+	return store.EachRow(ctx, db, func(scan store.Scan) error {
+		var slot time.Time
+		of, line, err := tally.Scan(scan, &slot)
+		if err != nil {
+			return err
+		}
+		if read > 0 && !slot.Equal(s.slot) {
+			s.endSlot()
+		}
+		if read == most {
+			return errMore
+		}
+		read++
+		s.slot, s.lines = slot, append(s.lines, named{of.JobExec, line})
+		return nil
+	}, statements.Get("stats/execs"), from, before, most+1)
 }

@@ -11,6 +11,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/whole"
+	"prescient/prescient/internal/store"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker"
 )
@@ -143,17 +144,31 @@ func TestTheLatestBooksAreRead(t *testing.T) {
 		const n = "(SELECT 0 n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)"
 		r.Exec("INSERT INTO p_exec_run (slot, bucket, job_exec, entity_name, calls, errors, run_buckets, lateness_buckets) SELECT '2026-11-20 13:00:00' - INTERVAL a.n MINUTE, b.n, CONCAT('e', c.n), 'k', 1, a.n < 3, '{\"1\":1}', '{}' FROM " +
 			n + " a, " + n + " b, " + n + " c")
-		report, err := latest(t.Context(), r.As("operator", time.Time{}), r.Tables().Stmt, rig.At("00:00"), rig.At("14:00"), 450)
-		r.Must(err)
-		if !report.Cut || !report.From.Equal(rig.At("12:57")) || len(report.Execs) != 10 {
-			t.Errorf("%+v", report)
-		}
-		for _, e := range report.Execs {
-			if e.Calls != 40 || e.Errors != 30 || !e.FailsSince.Equal(rig.At("12:58")) {
-				t.Errorf("%+v", e)
+		for what, stretches := range map[string]*store.Stretches{"at once": upToLines(450), "a slot at first": store.NewStretches(100, 450, 0, time.Time{}), "less than a slot at first": store.NewStretches(30, 450, 0, time.Time{})} {
+			report, err := latest(t.Context(), r.As("operator", time.Time{}), r.Tables().Stmt, rig.At("00:00"), rig.At("14:00"), stretches)
+			r.Must(err)
+			if !report.Cut || report.From.Before(rig.At("12:57")) || report.From.After(rig.At("12:58")) || len(report.Execs) != 10 {
+				t.Errorf("%s: %+v", what, report)
+			}
+			for _, e := range report.Execs {
+				if e.Calls != 10*uint64(rig.At("13:01").Sub(report.From)/time.Minute) || e.Errors != 30 || !e.FailsSince.Equal(rig.At("12:58")) {
+					t.Errorf("%s: %+v", what, e)
+				}
 			}
 		}
-		all, err := latest(t.Context(), r.As("operator", time.Time{}), r.Tables().Stmt, rig.At("00:00"), rig.At("14:00"), 1000)
+		// After the first stretch the time is over, though there is more.
+		report, err := latest(t.Context(), r.As("operator", time.Time{}), r.Tables().Stmt, rig.At("00:00"), rig.At("14:00"), store.NewStretches(250, MaxLines, time.Nanosecond, time.Time{}))
+		r.Must(err)
+		if !report.Cut || !report.From.Equal(rig.At("12:59")) {
+			t.Errorf("%+v", report)
+		}
+		// One slot has more than is read.
+		report, err = latest(t.Context(), r.As("operator", time.Time{}), r.Tables().Stmt, rig.At("00:00"), rig.At("14:00"), upToLines(50))
+		r.Must(err)
+		if !report.Cut || !report.From.Equal(rig.At("13:00")) || report.Execs[0].Calls != 5 {
+			t.Errorf("%+v", report)
+		}
+		all, err := latest(t.Context(), r.As("operator", time.Time{}), r.Tables().Stmt, rig.At("00:00"), rig.At("14:00"), upToLines(1000))
 		r.Must(err)
 		if all.Cut || !all.From.Equal(rig.At("00:00")) || all.Execs[0].Calls != 100 {
 			t.Errorf("%+v", all)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
 
 	"prescient/prescient"
 	"prescient/prescient/agent"
@@ -68,14 +69,19 @@ func Look(ctx context.Context, db *sqlx.DB, options doctor.Options) (Report, err
 		return Report{}, err
 	}
 	l := looker{db: db, tables: &tables, options: options, report: &r}
-	for _, read := range []func(context.Context) error{l.agents, l.backlog, l.fails, l.paused, l.pools, l.topics, l.next} {
-		if err := read(ctx); err != nil {
-			return Report{}, err
-		}
-	}
 	options.Only = codes()
-	found, err := doctor.Examine(ctx, db, options)
-	if err != nil {
+	var found []doctor.Finding
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) { found, err = doctor.Examine(ctx, db, options); return err })
+	group.Go(func() error {
+		for _, read := range []func(context.Context) error{l.agents, l.backlog, l.fails, l.paused, l.pools, l.topics, l.next} {
+			if err := read(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := group.Wait(); err != nil {
 		return Report{}, err
 	}
 	r.Severity = doctor.Worst(found)

@@ -1,5 +1,6 @@
--- How many rows wait for each slot of a window?
--- Index: PRIMARY of future_job, the window's range. Locks: none.
--- 1: from (inclusive), 2: before, 3: limit
-SELECT next_check_at AS slot, COUNT(*) AS jobs FROM {prefix}future_job
-WHERE next_check_at >= ? AND next_check_at < ? GROUP BY next_check_at ORDER BY next_check_at LIMIT ?
+-- How many rows wait for a slot, up to a limit, and the last key of these, which are hashes: one of several looks with
+-- UNION ALL between them.
+-- Index: PRIMARY of future_job, a range, the limit's entries. Locks: none.
+-- 1: which look it is, 2: slot, 3: limit
+SELECT ? AS look, COUNT(*) AS jobs, MAX(job_key) AS last FROM
+  (SELECT job_key FROM {prefix}future_job FORCE INDEX (PRIMARY) WHERE next_check_at = ? ORDER BY job_key LIMIT ?) few

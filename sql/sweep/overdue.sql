@@ -1,4 +1,4 @@
--- Which slots before a time still hold rows? A loose scan: one look an overdue slot, whatever it holds. The lower bound
+-- Which slots of a time hold rows, overdue ones above all? A loose scan: one look a slot, whatever it holds. The lower bound
 -- keeps off the entries that were deleted and not purged yet.
 -- Index: PRIMARY of future_job. Locks: none.
 -- 1: from (inclusive), 2: before, 3: limit

@@ -9,13 +9,6 @@ import (
 	"time"
 )
 
-// Defines values for AgentKind.
-const (
-	AgentKindRun   AgentKind = "run"
-	AgentKindSweep AgentKind = "sweep"
-	AgentKindWork  AgentKind = "work"
-)
-
 // Defines values for BulkAskedDeed.
 const (
 	BulkAskedDeedCancel     BulkAskedDeed = "cancel"
@@ -266,6 +259,13 @@ const (
 	WebSessionRoleViewer   WebSessionRole = "viewer"
 )
 
+// Defines values for WorkingAgentKind.
+const (
+	WorkingAgentKindRun   WorkingAgentKind = "run"
+	WorkingAgentKindSweep WorkingAgentKind = "sweep"
+	WorkingAgentKindWork  WorkingAgentKind = "work"
+)
+
 // Defines values for ChecksExportEndedParamsFormat.
 const (
 	ChecksExportEndedParamsFormatCsv   ChecksExportEndedParamsFormat = "csv"
@@ -277,61 +277,6 @@ const (
 	ChecksExportPendingParamsFormatCsv   ChecksExportPendingParamsFormat = "csv"
 	ChecksExportPendingParamsFormatJsonl ChecksExportPendingParamsFormat = "jsonl"
 )
-
-// Agent defines model for Agent.
-type Agent struct {
-	// AheadMS By how much its clock is ahead of the database's.
-	AheadMS Int64 `json:"ahead_ms"`
-
-	// Assignment Which slots it serves.
-	Assignment string `json:"assignment"`
-
-	// Busy The share of concurrency that was in use between its last two heartbeats.
-	Busy        float64 `json:"busy"`
-	Concurrency int64   `json:"concurrency"`
-
-	// Connections How many it has at most; 0 for no bound.
-	Connections int64 `json:"connections"`
-
-	// Drain Somebody wants it to take nothing new. It is draining once it has heard that.
-	Drain bool `json:"drain,omitempty,omitzero"`
-
-	// DueAt By when a timer is to be heard of again.
-	DueAt time.Time `json:"due_at,omitempty,omitzero"`
-	Host  string    `json:"host"`
-
-	// Instance Tells apart agents of one name.
-	Instance Uint64 `json:"instance"`
-
-	// Kind What stays up is work; run and sweep are timers.
-	Kind AgentKind `json:"kind"`
-
-	// Load1M That of its host; null where it cannot be told.
-	Load1M      *float64 `json:"load_1m"`
-	LongRuns    int64    `json:"long_runs"`
-	MemoryBytes Uint64   `json:"memory_bytes"`
-	Name        string   `json:"name"`
-	PID         int32    `json:"pid"`
-
-	// Pools Whose long runs it takes, and how many of each.
-	Pools  map[string]int64 `json:"pools"`
-	SeenAt time.Time        `json:"seen_at"`
-
-	// SilentMS For how long it was not heard of.
-	SilentMS  Int64     `json:"silent_ms"`
-	StartedAt time.Time `json:"started_at"`
-	State     string    `json:"state"`
-	Version   string    `json:"version"`
-
-	// WantedAt Since when.
-	WantedAt time.Time `json:"wanted_at,omitempty,omitzero"`
-
-	// WantedBy Who wants that, where that is known.
-	WantedBy string `json:"wanted_by,omitempty,omitzero"`
-}
-
-// AgentKind What stays up is work; run and sweep are timers.
-type AgentKind string
 
 // AgentExec defines model for AgentExec.
 type AgentExec struct {
@@ -463,7 +408,7 @@ type AuditEntry struct {
 
 // Backlog defines model for Backlog.
 type Backlog struct {
-	Topics []TopicBacklog `json:"topics"`
+	Topics []WorkingTopicBacklog `json:"topics"`
 
 	// Whole All events were looked at, and not the first 100,000 alone.
 	Whole bool `json:"whole"`
@@ -610,6 +555,9 @@ type BulkAsked struct {
 	// DueAt When rescheduled or requeued checks are to be due; requeued ones at once where there is none.
 	DueAt  time.Time  `json:"due_at,omitempty,omitzero"`
 	Filter BulkFilter `json:"filter"`
+
+	// SpreadMS Put rescheduled or retried checks evenly into so many milliseconds after that, each always at the same place.
+	SpreadMS int64 `json:"spread_ms,omitempty,omitzero"`
 }
 
 // BulkAskedDeed What to do to each check.
@@ -665,18 +613,21 @@ type BulkRun struct {
 	Done int64       `json:"done"`
 
 	// DueAt When rescheduled or requeued checks are to be due; requeued ones at once where there is none.
-	DueAt     time.Time  `json:"due_at,omitempty,omitzero"`
-	EndedAt   *time.Time `json:"ended_at,omitempty"`
-	Error     string     `json:"error,omitempty,omitzero"`
-	Exact     bool       `json:"exact"`
-	Filter    BulkFilter `json:"filter"`
-	Host      string     `json:"host,omitempty,omitzero"`
-	LeftOut   int64      `json:"left_out"`
-	Matched   int64      `json:"matched"`
-	Number    Uint64     `json:"number"`
-	Pass      int64      `json:"pass"`
-	Person    string     `json:"person"`
-	Refused   int64      `json:"refused"`
+	DueAt   time.Time  `json:"due_at,omitempty,omitzero"`
+	EndedAt *time.Time `json:"ended_at,omitempty"`
+	Error   string     `json:"error,omitempty,omitzero"`
+	Exact   bool       `json:"exact"`
+	Filter  BulkFilter `json:"filter"`
+	Host    string     `json:"host,omitempty,omitzero"`
+	LeftOut int64      `json:"left_out"`
+	Matched int64      `json:"matched"`
+	Number  Uint64     `json:"number"`
+	Pass    int64      `json:"pass"`
+	Person  string     `json:"person"`
+	Refused int64      `json:"refused"`
+
+	// SpreadMS Put rescheduled or retried checks evenly into so many milliseconds after that, each always at the same place.
+	SpreadMS  int64      `json:"spread_ms,omitempty,omitzero"`
 	StartedAt *time.Time `json:"started_at,omitempty"`
 	StoppedAt *time.Time `json:"stopped_at,omitempty"`
 	Until     time.Time  `json:"until"`
@@ -1258,7 +1209,7 @@ type LongrunUnderWay struct {
 // Look defines model for Look.
 type Look struct {
 	// Agents Those that live or died not long ago, and timers.
-	Agents []Agent `json:"agents"`
+	Agents []WorkingAgent `json:"agents"`
 
 	// At The database's time.
 	At      time.Time `json:"at"`
@@ -1282,7 +1233,7 @@ type Look struct {
 	Paused []Paused   `json:"paused"`
 
 	// Pools Those in which long runs wait for a place.
-	Pools []Pool `json:"pools"`
+	Pools []WorkingPool `json:"pools"`
 
 	// ResolutionMS How long a slot is.
 	ResolutionMS int64 `json:"resolution_ms"`
@@ -1291,7 +1242,7 @@ type Look struct {
 	Severity string `json:"severity"`
 
 	// Topics Those of whose events some wait in the outbox.
-	Topics []TopicBacklog `json:"topics"`
+	Topics []WorkingTopicBacklog `json:"topics"`
 
 	// Unseen What was not looked at, and who would.
 	Unseen []StatusFinding `json:"unseen"`
@@ -1437,16 +1388,6 @@ type Overdue struct {
 	ToGoMS Int64 `json:"to_go_ms"`
 }
 
-// PageOfAgent defines model for PageOfAgent.
-type PageOfAgent struct {
-	// Next The cursor of the next page; empty where this is the last.
-	Next string `json:"next"`
-
-	// Reached Rows were looked at as far as this time; go on with next.
-	Reached time.Time `json:"reached,omitempty,omitzero"`
-	Rows    []Agent   `json:"rows"`
-}
-
 // PageOfAgentExec defines model for PageOfAgentExec.
 type PageOfAgentExec struct {
 	// Next The cursor of the next page; empty where this is the last.
@@ -1567,16 +1508,6 @@ type PageOfPaused struct {
 	Rows    []Paused  `json:"rows"`
 }
 
-// PageOfPool defines model for PageOfPool.
-type PageOfPool struct {
-	// Next The cursor of the next page; empty where this is the last.
-	Next string `json:"next"`
-
-	// Reached Rows were looked at as far as this time; go on with next.
-	Reached time.Time `json:"reached,omitempty,omitzero"`
-	Rows    []Pool    `json:"rows"`
-}
-
 // PageOfSchedule defines model for PageOfSchedule.
 type PageOfSchedule struct {
 	// Next The cursor of the next page; empty where this is the last.
@@ -1647,6 +1578,26 @@ type PageOfWebSession struct {
 	Rows    []WebSession `json:"rows"`
 }
 
+// PageOfWorkingAgent defines model for PageOfWorkingAgent.
+type PageOfWorkingAgent struct {
+	// Next The cursor of the next page; empty where this is the last.
+	Next string `json:"next"`
+
+	// Reached Rows were looked at as far as this time; go on with next.
+	Reached time.Time      `json:"reached,omitempty,omitzero"`
+	Rows    []WorkingAgent `json:"rows"`
+}
+
+// PageOfWorkingPool defines model for PageOfWorkingPool.
+type PageOfWorkingPool struct {
+	// Next The cursor of the next page; empty where this is the last.
+	Next string `json:"next"`
+
+	// Reached Rows were looked at as far as this time; go on with next.
+	Reached time.Time     `json:"reached,omitempty,omitzero"`
+	Rows    []WorkingPool `json:"rows"`
+}
+
 // Paused defines model for Paused.
 type Paused struct {
 	By      string    `json:"by"`
@@ -1686,23 +1637,6 @@ type Placed struct {
 
 // PlacedDid defines model for Placed.Did.
 type PlacedDid string
-
-// Pool defines model for Pool.
-type Pool struct {
-	// Agents How many live agents serve it.
-	Agents int64 `json:"agents"`
-
-	// OldestMS For how long the first of those that wait does.
-	OldestMS Int64 `json:"oldest_ms"`
-
-	// Places How many of its runs they may have at a time.
-	Places int64 `json:"places"`
-
-	// Pool Empty for the runs that any agent may have.
-	Pool    string `json:"pool"`
-	Running int64  `json:"running"`
-	Waiting int64  `json:"waiting"`
-}
 
 // PreviewDefinition defines model for PreviewDefinition.
 type PreviewDefinition struct {
@@ -2163,6 +2097,9 @@ type SharedStepOnFailure string
 
 // SlotLoad defines model for SlotLoad.
 type SlotLoad struct {
+	// About More checks wait than were counted, which are 50,000 for all slots together: jobs is about how many.
+	About bool `json:"about"`
+
 	// Jobs How many checks wait for it.
 	Jobs  int64         `json:"jobs"`
 	Slot  time.Time     `json:"slot"`
@@ -2455,26 +2392,6 @@ type TokenRole string
 // TokenState defines model for Token.State.
 type TokenState string
 
-// TopicBacklog defines model for TopicBacklog.
-type TopicBacklog struct {
-	// AgeMS How long ago that is.
-	AgeMS Int64 `json:"age_ms"`
-
-	// EventID The event that met this last.
-	EventID string `json:"event_id,omitempty,omitzero"`
-
-	// Events How many of the events that were looked at.
-	Events int64 `json:"events"`
-
-	// FailingSince Since when the topic cannot be published to.
-	FailingSince time.Time `json:"failing_since,omitempty,omitzero"`
-
-	// Oldest When the first of them was put there.
-	Oldest time.Time `json:"oldest"`
-	Reason string    `json:"reason,omitempty,omitzero"`
-	Topic  string    `json:"topic"`
-}
-
 // User defines model for User.
 type User struct {
 	CreatedAt time.Time `json:"created_at"`
@@ -2517,6 +2434,98 @@ type WebSession struct {
 
 // WebSessionRole defines model for WebSession.Role.
 type WebSessionRole string
+
+// WorkingAgent defines model for WorkingAgent.
+type WorkingAgent struct {
+	// AheadMS By how much its clock is ahead of the database's.
+	AheadMS Int64 `json:"ahead_ms"`
+
+	// Assignment Which slots it serves.
+	Assignment string `json:"assignment"`
+
+	// Busy The share of concurrency that was in use between its last two heartbeats.
+	Busy        float64 `json:"busy"`
+	Concurrency int64   `json:"concurrency"`
+
+	// Connections How many it has at most; 0 for no bound.
+	Connections int64 `json:"connections"`
+
+	// Drain Somebody wants it to take nothing new. It is draining once it has heard that.
+	Drain bool `json:"drain,omitempty,omitzero"`
+
+	// DueAt By when a timer is to be heard of again.
+	DueAt time.Time `json:"due_at,omitempty,omitzero"`
+	Host  string    `json:"host"`
+
+	// Instance Tells apart agents of one name.
+	Instance Uint64 `json:"instance"`
+
+	// Kind What stays up is work; run and sweep are timers.
+	Kind WorkingAgentKind `json:"kind"`
+
+	// Load1M That of its host; null where it cannot be told.
+	Load1M      *float64 `json:"load_1m"`
+	LongRuns    int64    `json:"long_runs"`
+	MemoryBytes Uint64   `json:"memory_bytes"`
+	Name        string   `json:"name"`
+	PID         int32    `json:"pid"`
+
+	// Pools Whose long runs it takes, and how many of each.
+	Pools  map[string]int64 `json:"pools"`
+	SeenAt time.Time        `json:"seen_at"`
+
+	// SilentMS For how long it was not heard of.
+	SilentMS  Int64     `json:"silent_ms"`
+	StartedAt time.Time `json:"started_at"`
+	State     string    `json:"state"`
+	Version   string    `json:"version"`
+
+	// WantedAt Since when.
+	WantedAt time.Time `json:"wanted_at,omitempty,omitzero"`
+
+	// WantedBy Who wants that, where that is known.
+	WantedBy string `json:"wanted_by,omitempty,omitzero"`
+}
+
+// WorkingAgentKind What stays up is work; run and sweep are timers.
+type WorkingAgentKind string
+
+// WorkingPool defines model for WorkingPool.
+type WorkingPool struct {
+	// Agents How many live agents serve it.
+	Agents int64 `json:"agents"`
+
+	// OldestMS For how long the first of those that wait does.
+	OldestMS Int64 `json:"oldest_ms"`
+
+	// Places How many of its runs they may have at a time.
+	Places int64 `json:"places"`
+
+	// Pool Empty for the runs that any agent may have.
+	Pool    string `json:"pool"`
+	Running int64  `json:"running"`
+	Waiting int64  `json:"waiting"`
+}
+
+// WorkingTopicBacklog defines model for WorkingTopicBacklog.
+type WorkingTopicBacklog struct {
+	// AgeMS How long ago that is.
+	AgeMS Int64 `json:"age_ms"`
+
+	// EventID The event that met this last.
+	EventID string `json:"event_id,omitempty,omitzero"`
+
+	// Events How many of the events that were looked at.
+	Events int64 `json:"events"`
+
+	// FailingSince Since when the topic cannot be published to.
+	FailingSince time.Time `json:"failing_since,omitempty,omitzero"`
+
+	// Oldest When the first of them was put there.
+	Oldest time.Time `json:"oldest"`
+	Reason string    `json:"reason,omitempty,omitzero"`
+	Topic  string    `json:"topic"`
+}
 
 // AttestRunParams are what AttestRun is asked.
 type AttestRunParams struct {
@@ -2988,15 +2997,15 @@ func (c *Client) AgentsDrain(ctx context.Context, body AgentNamed, with ...With)
 // AgentsList List the processes and timers that work, by name, up to 10,000.
 //
 // Role: viewer.
-func (c *Client) AgentsList(ctx context.Context) (*PageOfAgent, error) {
-	return call[PageOfAgent](ctx, c, http.MethodGet, "/api/v1/agents/list", nil, nil, nil)
+func (c *Client) AgentsList(ctx context.Context) (*PageOfWorkingAgent, error) {
+	return call[PageOfWorkingAgent](ctx, c, http.MethodGet, "/api/v1/agents/list", nil, nil, nil)
 }
 
 // AgentsPools List the pools of long runs, and what waits in them.
 //
 // Role: viewer.
-func (c *Client) AgentsPools(ctx context.Context) (*PageOfPool, error) {
-	return call[PageOfPool](ctx, c, http.MethodGet, "/api/v1/agents/pools", nil, nil, nil)
+func (c *Client) AgentsPools(ctx context.Context) (*PageOfWorkingPool, error) {
+	return call[PageOfWorkingPool](ctx, c, http.MethodGet, "/api/v1/agents/pools", nil, nil, nil)
 }
 
 // AgentsUndrain Let the agents of a name work again, from their next heartbeat on; it says how many were to drain.

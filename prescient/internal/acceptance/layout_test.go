@@ -31,7 +31,7 @@ var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/bell"
 	"prescient/internal/literal", "prescient/internal/recent", "prescient/internal/reserved", "prescient/internal/store", "prescient/internal/tally"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/forecast", "prescient/heartbeat", "prescient/longrun", "prescient/longrun/wakeup", "prescient/ops", "prescient/ops/definition", "prescient/ops/door", "prescient/ops/kind", "prescient/ops/stream", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
+var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/forecast", "prescient/heartbeat", "prescient/longrun", "prescient/longrun/wakeup", "prescient/ops", "prescient/ops/definition", "prescient/ops/door", "prescient/ops/kind", "prescient/ops/stream", "prescient/ops/working", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "sql/migrate", "config", "config/value", "cmd/internal/*"}, rooms...)
@@ -54,6 +54,7 @@ var layers = []layer{
 	{"prescient/internal/store", []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal"}},
 	{"prescient/internal/filled", nil},
 	{"prescient/internal/recent", nil},
+	{"prescient/internal/sized", nil},
 	{"prescient/internal/reserved", []string{"prescient"}},
 	{"prescient/internal/tally", []string{"prescient", "prescient/internal/literal", "prescient/internal/store"}},
 	{"prescient/internal/duty", []string{"prescient", "prescient/internal/errno", "prescient/internal/lease", "prescient/internal/store"}},
@@ -112,10 +113,11 @@ var layers = []layer{
 	{"prescient/internal/token", nil},
 	{"prescient/internal/password", []string{"prescient"}},
 	{"prescient/bulk", append([]string{"prescient/audit", "prescient/client"}, vocabulary...)},
-	{"prescient/ops", append([]string{"prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/doctor", "prescient/event", "prescient/forecast", "prescient/gauges", "prescient/internal/password", "prescient/internal/token", "prescient/longrun", "prescient/ops/definition", "prescient/schedule", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps"}, vocabulary...)},
+	{"prescient/ops", append([]string{"prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/bulk", "prescient/client", "prescient/doctor", "prescient/event", "prescient/forecast", "prescient/gauges", "prescient/internal/password", "prescient/internal/sized", "prescient/internal/token", "prescient/longrun", "prescient/ops/definition", "prescient/ops/working", "prescient/schedule", "prescient/stats", "prescient/stats/drift", "prescient/status", "prescient/steps"}, vocabulary...)},
 	{"prescient/ops/definition", []string{"prescient", "prescient/longrun", "prescient/schedule", "prescient/schedule/timeline", "prescient/steps", "slots"}},
 	{"prescient/ops/door", append([]string{"prescient/internal/bound", "prescient/internal/token", "prescient/ops"}, vocabulary...)},
 	{"prescient/ops/stream", []string{"prescient/ops"}},
+	{"prescient/ops/working", []string{"prescient/agent", "prescient/event", "prescient/ops/definition"}},
 	{"prescient/ops/kind", []string{"prescient", "prescient/bulk", "prescient/client", "prescient/connect", "prescient/forecast", "prescient/ops", "prescient/schedule", "prescient/stats", "prescient/steps"}},
 	{"prescient/api", append([]string{"prescient/internal/bound", "prescient/internal/filled"}, rooms...)},
 	{"prescient/api/apiclient", nil},

@@ -32,11 +32,24 @@ func TestEachCallerSendsAsMuchAsItMay(t *testing.T) {
 	if r.Take("grace", noon) != 0 || r.Take("ada", noon.Add(time.Second)) != 0 {
 		t.Error("another is held up, or the same later")
 	}
-	for i := range 3 * mostRates {
-		r.Take(time.Duration(i).String(), noon)
-		if len(r.of) > mostRates {
-			t.Fatalf("%d are kept", len(r.of))
-		}
+}
+
+// Whoever comes from everywhere is rid of nothing that was counted of it, and takes nobody's rate.
+func TestOnlySoManyRatesAreKept(t *testing.T) {
+	r := NewRates[int](2)
+	r.most = 100
+	for i := range 1000 {
+		r.Take(i, noon)
+	}
+	if len(r.of) != 100 || r.Take(0, noon) != 0 || r.Take(0, noon) != 0 || r.Take(0, noon) != 0 || r.Take(0, noon) == 0 {
+		t.Errorf("%d are kept, or the first was forgotten", len(r.of))
+	}
+	if r.Take(2000, noon) == 0 {
+		t.Error("the rest have more than one rate")
+	}
+	later := noon.Add(time.Second)
+	if r.Take(2000, later) != 0 || len(r.of) > 2 {
+		t.Errorf("%d are kept of those that sent nothing", len(r.of))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,4 +74,18 @@ func eachPlan(ctx context.Context, db prescient.DB, doing string, do func(id str
 		do(id, n, has)
 	}
 	return rows.Err()
+}
+
+// AtOnce is how many looks one statement has at most. The server opens the table for each, and plans each.
+const AtOnce = 32
+
+// Together is a statement of several looks. UNION ALL needs no temporary table.
+func Together(look string, n int) string {
+	return strings.Join(slices.Repeat([]string{"(" + look + ")"}, n), " UNION ALL ")
+}
+
+// Explained is the EXPLAIN of several looks.
+func Explained(explain string, n int) string {
+	const explains = "EXPLAIN FORMAT=TRADITIONAL "
+	return explains + Together(strings.TrimPrefix(explain, explains), n)
 }

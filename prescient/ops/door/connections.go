@@ -20,6 +20,7 @@ type Connections struct {
 	net.Listener
 	most, each int
 	proxies    bound.Proxies
+	counts     *Counts
 	log        zerolog.Logger
 
 	mu     sync.Mutex
@@ -31,9 +32,9 @@ type Connections struct {
 // warnEvery is how often the log is told that connections are closed for others.
 const warnEvery = time.Minute
 
-// NewConnections bounds those of a listener to so many, four at least. Changed is to be the ConnState of the server.
-func NewConnections(listener net.Listener, most int, proxies []netip.Prefix, log zerolog.Logger) *Connections {
-	return &Connections{Listener: listener, most: max(most, 4), each: max(most, 4) / 4, proxies: proxies, log: log,
+// NewConnections bounds those of a listener to so many, four at least. Changed is to be the ConnState of the server. counts may be nil.
+func NewConnections(listener net.Listener, most int, proxies []netip.Prefix, counts *Counts, log zerolog.Logger) *Connections {
+	return &Connections{Listener: listener, most: max(most, 4), each: max(most, 4) / 4, proxies: proxies, counts: counts, log: log,
 		all: make(map[*counted]bool), of: make(map[netip.Prefix]map[*counted]bool)}
 }
 
@@ -123,8 +124,9 @@ func first(some map[*counted]bool) (is *counted) {
 	return is
 }
 
-// warn tells of one that was closed; it has the lock.
+// warn tells of one that was closed, and counts it; it has the lock.
 func (c *Connections) warn(of *counted, now time.Time) {
+	c.counts.Closed()
 	if now.Sub(c.warned) < warnEvery {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 )
 
@@ -29,7 +30,7 @@ type hall struct {
 }
 
 func newHall(most int) *hall {
-	return &hall{NewConnections(nil, most, []netip.Prefix{netip.MustParsePrefix("10.0.0.7/32")}, zerolog.Nop()), time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+	return &hall{NewConnections(nil, most, []netip.Prefix{netip.MustParsePrefix("10.0.0.7/32")}, NewCounts(), zerolog.Nop()), time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
 }
 
 func (h *hall) enters(address string) (next, last *counted) {
@@ -48,6 +49,24 @@ func (h *hall) fills(each int, addresses ...string) (all []*counted) {
 	return all
 }
 
+// closedBy is how many connections were closed for others, as Prometheus is told.
+func closedBy(t *testing.T, counts *Counts) float64 {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(counts)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == "prescient_serve_connections_closed_total" {
+			return family.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	t.Fatal("nothing is told")
+	return 0
+}
+
 func TestOneSiteHasAQuarterOfTheConnections(t *testing.T) {
 	h := newHall(16)
 	mine := h.fills(4, "192.0.2.1:1")
@@ -56,6 +75,9 @@ func TestOneSiteHasAQuarterOfTheConnections(t *testing.T) {
 		if next == nil || last == nil || i < 4 && last != mine[i] {
 			t.Fatalf("%d: %v, %v; want that the oldest goes", i, next, last)
 		}
+	}
+	if closed := closedBy(t, h.counts); closed != 100 {
+		t.Errorf("%v are counted as closed", closed)
 	}
 	if next, last := h.enters("192.0.2.2:1"); next == nil || last != nil || len(h.all) != 5 {
 		t.Errorf("another: %v, %v, %d open", next, last, len(h.all))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -270,6 +271,28 @@ func TestACallersAddressIsTheOneThatTheProxyNames(t *testing.T) {
 					t.Errorf("%s, %.6q: %+v, %v", remote, header, by, err)
 				}
 			}
+		}
+	})
+}
+
+func TestWhatAnAccountLacksForItsRoleIsNamed(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		for _, role := range []string{"serve-viewer", "serve-operator", "serve-admin", "serve-door"} {
+			lacking, err := door.Lacking(t.Context(), r.As(role, time.Time{}), "p_", r.Setting, role)
+			r.Must(err)
+			if len(lacking) > 0 {
+				t.Errorf("%s lacks %q", role, lacking)
+			}
+		}
+		lacking, err := door.Lacking(t.Context(), r.As("serve-viewer", time.Time{}), "p_", r.Setting, "serve-operator")
+		r.Must(err)
+		for _, want := range []string{"DELETE on p_future_job", "INSERT on p_audit_log", "SELECT on p_future_job", "UPDATE on p_future_job"} {
+			if !slices.Contains(lacking, want) {
+				t.Errorf("%q: without %s", lacking, want)
+			}
+		}
+		if slices.Contains(lacking, "SELECT on p_slot_run") {
+			t.Errorf("%q", lacking)
 		}
 	})
 }

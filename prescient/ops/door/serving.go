@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/rs/zerolog"
 
+	"prescient/prescient/internal/bound"
 	"prescient/prescient/ops"
 	text "prescient/sql"
 )
@@ -24,6 +25,8 @@ type Serving struct {
 	Rate float64
 	// Proxies are believed when they say where a request came from; none by default. Authenticate has to know them, too, as a Door does by its Options.
 	Proxies []netip.Prefix
+	// Counts gets what is turned away; nothing is counted by default.
+	Counts *Counts
 	// Version of the program, for the description.
 	Version string
 	// Log gets what went wrong inside; nothing by default.
@@ -31,6 +34,12 @@ type Serving struct {
 	// Page is what package login needs for the page; package api has no use for it.
 	Page Page
 }
+
+// Counts is how many connections and requests were turned away: a collector for a registry of Prometheus, as ops.Options.Metrics.
+type Counts = bound.Counts
+
+// NewCounts is for a server.
+func NewCounts() *Counts { return bound.NewCounts() }
 
 // Page is how people sign in to the page, and what it is called.
 type Page struct {

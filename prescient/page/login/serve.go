@@ -18,11 +18,11 @@ func Serve(ctx context.Context, s door.Serving) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages, err := page.New(s.Ops, page.Options{BaseURL: p.BaseURL, Place: p.Place, Colour: p.Colour, Proxies: s.Proxies, Login: Path, Account: pathPassword, Logout: pathLogout, Users: true, Rate: s.Rate, Log: s.Log,
+	pages, err := page.New(s.Ops, page.Options{BaseURL: p.BaseURL, Place: p.Place, Colour: p.Colour, Proxies: s.Proxies, Login: Path, Account: pathPassword, Logout: pathLogout, Users: true, Rate: s.Rate, Counts: s.Counts, Log: s.Log,
 		Who: func(r *http.Request) (page.User, error) {
 			name, role, err := l.Who(r)
 			if errors.Is(err, ops.ErrUnauthorized) && p.Open != "" {
-				return page.User{Name: "not signed in", Role: p.Open}, nil
+				return page.User{Name: "not signed in", Role: p.Open, Anyone: true}, nil
 			}
 			if errors.Is(err, ops.ErrUnauthorized) {
 				err = fmt.Errorf("%w: %w", page.ErrNobody, err)

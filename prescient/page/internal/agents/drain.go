@@ -39,7 +39,7 @@ func askOne(ctx context.Context, a front.Asked) (front.Shown, error) {
 			is.Drains++
 		}
 	}
-	is.Working = working(all.Rows, is.Name)
+	is.Working = atWork(all.Rows, is.Name)
 	return front.Shown{Data: is}, nil
 }
 

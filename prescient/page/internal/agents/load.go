@@ -7,12 +7,12 @@ import (
 
 	"prescient/prescient/agent"
 	"prescient/prescient/client"
-	"prescient/prescient/ops"
+	"prescient/prescient/ops/working"
 )
 
 // one is an agent, with what it has under way.
 type one struct {
-	ops.Agent
+	working.Agent
 	Slots []slotParts
 }
 
@@ -40,7 +40,7 @@ func (o one) HostLoad() string {
 func (o one) Megabytes() uint64 { return o.MemoryBytes >> 20 }
 
 // underWay puts to each agent what it has. Agents of one name are not told apart by the ledger: each of them has what the name has.
-func underWay(all []ops.Agent, buckets []client.Bucket) (list []one) {
+func underWay(all []working.Agent, buckets []client.Bucket) (list []one) {
 	slots := make(map[string][]slotParts)
 	for _, b := range buckets {
 		if !b.Held || b.FinishedAt != nil {
@@ -59,8 +59,8 @@ func underWay(all []ops.Agent, buckets []client.Bucket) (list []one) {
 	return list
 }
 
-// working is how many agents and timers run slots beside those of a name.
-func working(all []ops.Agent, beside string) int {
+// atWork is how many agents and timers run slots beside those of a name.
+func atWork(all []working.Agent, beside string) int {
 	known := make([]agent.Known, len(all))
 	for i, a := range all {
 		known[i] = agent.Known{Name: a.Name, Kind: a.Kind, State: a.State, Drain: a.Drain}

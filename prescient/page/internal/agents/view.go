@@ -10,6 +10,7 @@ import (
 	"prescient/prescient/agent"
 	"prescient/prescient/longrun"
 	"prescient/prescient/ops"
+	"prescient/prescient/ops/working"
 	"prescient/prescient/page/internal/front"
 )
 
@@ -20,7 +21,7 @@ type agentsSeen struct {
 	States   []agent.State
 	Agents   []one
 	Working  int
-	Pools    []ops.Pool
+	Pools    []working.Pool
 	Runs     []longrun.UnderWay
 	Next     []string // the query of the next page of runs
 	Operator bool
@@ -61,7 +62,7 @@ func showAgents(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if err != nil {
 		return front.Shown{}, err
 	}
-	is.Agents, is.Working, is.Pools, is.Runs = inState(underWay(all.Rows, ledger.Rows), is.State), working(all.Rows, ""), pools.Rows, runs.Rows
+	is.Agents, is.Working, is.Pools, is.Runs = inState(underWay(all.Rows, ledger.Rows), is.State), atWork(all.Rows, ""), pools.Rows, runs.Rows
 	if runs.Next != "" {
 		is.Next = a.With("after", runs.Next)
 	}

@@ -13,13 +13,14 @@ import (
 )
 
 // formFields are the names of the values of the form: those of the lists of checks, and what is to be done.
-var formFields = []string{"deed", "job_exec", "entity", "slot", "from", "before", "outcome", "reason", "due_at"}
+var formFields = []string{"deed", "job_exec", "entity", "slot", "from", "before", "outcome", "reason", "due_at", "spread"}
 
 // form is what stands in it, for its template.
 type form struct {
 	Deed                             bulk.Deed
 	JobExec, Entity, Outcome, Reason string
 	Slot, From, Before, Due          time.Time
+	Spread                           int // minutes
 	Deeds                            []choice
 	Outcomes                         []prescient.Outcome
 }
@@ -36,9 +37,12 @@ var choices = []choice{
 	{bulk.Pause, "pause: the job_execs of pending checks are paused"},
 }
 
+// mostSpread is over how many minutes checks are spread at most.
+const mostSpread = int(prescient.MaxHorizon / time.Minute)
+
 func filledIn(q *front.Query) form {
 	return form{Deed: bulk.Deed(q.Text("deed")), JobExec: strings.TrimSpace(q.Text("job_exec")), Entity: strings.TrimSpace(q.Text("entity")), Outcome: q.Text("outcome"), Reason: q.Text("reason"),
-		Slot: q.Time("slot"), From: q.Time("from"), Before: q.Time("before"), Due: q.Time("due_at"), Deeds: choices, Outcomes: prescient.Outcomes()}
+		Slot: q.Time("slot"), From: q.Time("from"), Before: q.Time("before"), Due: q.Time("due_at"), Spread: q.Int("spread", 0, 0, mostSpread), Deeds: choices, Outcomes: prescient.Outcomes()}
 }
 
 // asked is what the form says. The error wraps prescient.ErrInvalid.
@@ -46,7 +50,7 @@ func (f form) asked() (bulk.Asked, error) {
 	if strings.Contains(f.Entity, "/") {
 		return bulk.Asked{}, fmt.Errorf("%w: entity %.100q: a kind of entity is allowed, as order; what is to be done to one entity is on its own page", prescient.ErrInvalid, f.Entity)
 	}
-	a := bulk.Asked{Deed: f.Deed, Filter: bulk.Filter{JobExec: f.JobExec, EntityName: f.Entity, Outcome: prescient.Outcome(f.Outcome), Reason: f.Reason}}
+	a := bulk.Asked{Deed: f.Deed, Filter: bulk.Filter{JobExec: f.JobExec, EntityName: f.Entity, Outcome: prescient.Outcome(f.Outcome), Reason: f.Reason}, SpreadMS: (time.Duration(f.Spread) * time.Minute).Milliseconds()}
 	for to, from := range map[**time.Time]time.Time{&a.Filter.Slot: f.Slot, &a.Filter.From: f.From, &a.Filter.Before: f.Before, &a.DueAt: f.Due} {
 		if !from.IsZero() {
 			*to = &from

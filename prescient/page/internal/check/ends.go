@@ -85,6 +85,9 @@ func (e *endsSeen) count(ctx context.Context, a front.Asked) error {
 	if err != nil {
 		return err
 	}
+	if before.Cut {
+		before.Execs = nil // what is beside is of as long a time
+	}
 	times, err := ops.StatsPercentiles.Do(ctx, a.Ops, a.By, ops.PercentilesAsked{From: e.From, Before: e.Before, JobExec: e.Filter.JobExec})
 	if err != nil {
 		return err

@@ -25,6 +25,8 @@ type User struct {
 	// Name is that of a person, for the page and the audit.
 	Name string
 	Role ops.Role
+	// Anyone says that nobody has signed in: others have the same name, and are told apart by where they are.
+	Anyone bool
 }
 
 // Options are for New.
@@ -42,6 +44,8 @@ type Options struct {
 	Concurrent int
 	// Rate is how many requests a second each user may send, in bursts of twice as many; 20 by default.
 	Rate float64
+	// Counts gets what is refused; nothing is counted by default.
+	Counts *bound.Counts
 	// Log gets what failed; nothing by default.
 	Log zerolog.Logger
 	// Now is the clock of this process, time.Now by default.
@@ -56,7 +60,7 @@ type Front struct {
 	mux    *http.ServeMux
 	shared *shared[built]
 	places *places
-	rates  *bound.Rates[string]
+	rates  *bound.Rates[sender]
 	// downloads are places for those.
 	downloads *places
 	away      *away

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"sync"
 	"time"
 
+	"prescient/prescient/internal/bound"
 	"prescient/prescient/ops/kind"
 	"prescient/prescient/page/internal/look"
 )
@@ -32,7 +34,7 @@ func (f *Front) known(next func(w http.ResponseWriter, r *http.Request, by User)
 				f.away.note(err) // who somebody is stands in the database, too
 				return struct{}{}, err
 			}
-			if wait := f.rates.Take(by.Name, time.Now()); wait > 0 {
+			if wait := f.rates.Take(f.sender(r, by), time.Now()); wait > 0 {
 				return struct{}{}, ErrTooMany
 			}
 			if _, err := url.ParseQuery(r.URL.RawQuery); err != nil { // what is left out of a filter would widen it
@@ -40,10 +42,30 @@ func (f *Front) known(next func(w http.ResponseWriter, r *http.Request, by User)
 			}
 			return struct{}{}, next(w, r, by)
 		})
+		switch {
+		case errors.Is(err, ErrTooMany):
+			f.o.Counts.Refused(bound.ByRate)
+		case errors.Is(err, errBusy):
+			f.o.Counts.Refused(bound.ByPlace)
+		}
 		if err != nil {
 			f.wrong(w, r, by, err)
 		}
 	})
+}
+
+// sender is whose requests are counted together.
+type sender struct {
+	name string
+	site netip.Prefix
+}
+
+func (f *Front) sender(r *http.Request, by User) sender {
+	is := sender{name: by.Name}
+	if by.Anyone {
+		is.site = bound.Site(bound.Proxies(f.o.Proxies).Address(r))
+	}
+	return is
 }
 
 // kindOf is kind.Of, for errors of the page too.

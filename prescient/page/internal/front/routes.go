@@ -49,7 +49,7 @@ func New(o *ops.Ops, options Options, groups ...Group) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Front{Site: site, ops: o, o: options, mux: http.NewServeMux(), shared: newShared(options.Now, func(b built) int { return len(b.body) }), places: newPlaces(options.Concurrent), rates: bound.NewRates[string](options.Rate),
+	f := &Front{Site: site, ops: o, o: options, mux: http.NewServeMux(), shared: newShared(options.Now, func(b built) int { return len(b.body) }), places: newPlaces(options.Concurrent), rates: bound.NewRates[sender](options.Rate),
 		downloads: newPlaces(downloadsAtATime), away: &away{now: options.Now}, says: make(map[string]func(int) string)}
 	if f.common, err = site.Parse(templates, "templates/*.html"); err != nil {
 		return nil, err

@@ -23,6 +23,12 @@ func TestThePageSaysItsOwnWayWhereItHasOne(t *testing.T) {
 		{"put_off", "Make the job_exec return when its context ends", ops.Operator, "Make the job_exec"},
 		{"slower", "See what changed then: `runs` has its calls.", ops.Viewer, "See what changed then: a deployment"},
 		{"binlog", "Set binlog_format to ROW.", ops.Admin, "Set binlog_format"},
+		{"overdue", "See by `agents` whether it lives. `roll-forward` makes nothing run.", ops.Viewer, "See whether a worker or a sweep lives"},
+		{"schema.column", "Run `migrate --repair`, which sends: ALTER", ops.Admin, byOwner + " Run `migrate --repair`"},
+		{"grants", "Then run `grants --role x --user y`", ops.Viewer, byOwner + " Then run"},
+		{"schedules.timerless", "Run `schedule update ID` for each.", ops.Operator, "Pause each, and resume it"},
+		{"schedules.timerless", "Run `schedule update ID` for each.", ops.Viewer, "Run `schedule update ID`"},
+		{"blocking.rows", "End session 7. `blocking` shows more.", ops.Admin, "End session 7. The page of blocking, who waits for whom, shows admins more."},
 	} {
 		if got := Do(doctor.Finding{Code: test.code, Do: test.do}, test.role); !strings.HasPrefix(got, test.want) {
 			t.Errorf("%+v: %s", test, got)
@@ -47,10 +53,12 @@ func TestTheDoctorStillNamesTheseCommands(t *testing.T) {
 		}
 	}
 	var codes []string
-	for code, one := range does {
+	for code, some := range does {
 		codes = append(codes, code)
-		if !strings.Contains(all.String(), one.has) || strings.Contains(one.text, "`") {
-			t.Errorf("%s: %+v", code, one)
+		for _, one := range some {
+			if !strings.Contains(all.String(), one.has) || strings.Contains(one.text, "`") {
+				t.Errorf("%s: %+v", code, one)
+			}
 		}
 	}
 	if err := doctor.CheckCodes(codes); err != nil {

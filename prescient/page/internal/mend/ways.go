@@ -2,6 +2,7 @@
 package mend
 
 import (
+	"slices"
 	"strings"
 
 	"prescient/prescient"
@@ -41,6 +42,7 @@ var (
 	check       = viewOf("/find", "entity", "More of %")
 	schedule    = viewOf("/schedule", "id", "More of %")
 	editing     = deedOf("/schedules/edit", "id", "Edit %")
+	pausing     = deedOf("/schedules/pause", "id", "Pause %") // where that leads to it is resumed
 	onSchedules = []way{schedule, view("/schedules", "The schedules"), editing}
 	chains      = way{path: "/blocking", text: "Who waits for whom", role: ops.Admin}
 )
@@ -62,10 +64,10 @@ var ways = map[string][]way{
 	"agents":              {view("/agents", "The agents")},
 	"long_runs":           {view("/agents", "The long runs")},
 	"schedules":           onSchedules,
-	"schedules.timerless": onSchedules,
+	"schedules.timerless": append(slices.Clone(onSchedules), pausing),
 	"schedules.timers":    onSchedules,
 	"schedules.crontabs":  onSchedules,
-	"schedules.zones":     {schedule, view("/schedules", "The schedules")},
+	"schedules.zones":     {schedule, view("/schedules", "The schedules"), pausing},
 	"events":              {view("/events", "The events")},
 	"events.refused":      {{path: "/events", text: "Send them again, or drop them", role: ops.Operator}, deedOf("/events/resend_all", "", "Send all again")},
 	"audit":               {view("/audit", "The audit")},
@@ -75,7 +77,7 @@ var ways = map[string][]way{
 }
 
 // jobPaths are what jobs have for the views and deeds of schedules: a schedule that a job lies on is changed with the job.
-var jobPaths = map[string]string{"/schedule": "/job", "/schedules/edit": "/jobs/edit"}
+var jobPaths = map[string]string{"/schedule": "/job", "/schedules/edit": "/jobs/edit", "/schedules/pause": "/jobs/pause"}
 
 // Ways are where those of a role can go from a finding that is wrong, on the view of a path, to which no way leads.
 func Ways(f doctor.Finding, role ops.Role, on string) []Way {

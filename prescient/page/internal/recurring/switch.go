@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"prescient/prescient"
@@ -16,8 +17,9 @@ import (
 )
 
 const (
-	// mostAtOnce is to how many schedules or jobs one deed is done.
-	mostAtOnce = definition.MostSwitched
+	// mostAtOnce is to how many schedules or jobs one deed is done, mostSwitched how many are paused or resumed by several that follow one another: as many as
+	// a form has place for, whatever their names are.
+	mostAtOnce, mostSwitched = definition.MostSwitched, 5 * definition.MostSwitched
 	// describedAtOnce is of how many its page says more than the name.
 	describedAtOnce = 20
 )
@@ -31,8 +33,9 @@ type chosenSeen struct {
 	Names []string
 	Some  []chosen
 	Rest  int
-	// More says that the search matches more than are done at once.
+	// More says that the search matches more than are done at once, which are most.
 	More bool
+	most int
 	// Search says that these are all that a search matches.
 	Search bool
 }
@@ -62,9 +65,13 @@ func (is chosenSeen) Escaped() (all []string) {
 	return all
 }
 
-// askSchedules shows to which schedules something is to be done: those that are named, or all that a search matches.
-func askSchedules(ctx context.Context, a front.Asked) (front.Shown, error) {
-	is := chosenSeen{Kind: "schedule", Names: namesOf(a.Query, "id"), Search: a.Has("all") || a.Has("chosen")}
+// askSchedules shows to which schedules something is to be done: those that are named, or the first that a search matches.
+func askSchedules(most int) func(ctx context.Context, a front.Asked) (front.Shown, error) {
+	return func(ctx context.Context, a front.Asked) (front.Shown, error) { return askSomeSchedules(ctx, a, most) }
+}
+
+func askSomeSchedules(ctx context.Context, a front.Asked, most int) (front.Shown, error) {
+	is := chosenSeen{Kind: "schedule", Names: namesOf(a.Query, "id"), Search: a.Has("all") || a.Has("chosen"), most: most}
 	err := matching(&is, a, func(by narrowed, after string) (ops.Page[ops.Schedule], error) {
 		return ops.ListSchedules.Do(ctx, a.Ops, a.By, by.schedules(after, mostAtOnce))
 	}, func(s ops.Schedule) (string, bool) { return s.ID, jobOf(s) == "" }) // jobs are stopped by their names
@@ -79,7 +86,7 @@ func askSchedules(ctx context.Context, a front.Asked) (front.Shown, error) {
 
 // askJobs is askSchedules for jobs.
 func askJobs(ctx context.Context, a front.Asked) (front.Shown, error) {
-	is := chosenSeen{Kind: "job", Names: namesOf(a.Query, "name"), Search: a.Has("all") || a.Has("chosen")}
+	is := chosenSeen{Kind: "job", Names: namesOf(a.Query, "name"), Search: a.Has("all") || a.Has("chosen"), most: mostSwitched}
 	err := matching(&is, a, func(by narrowed, after string) (ops.Page[ops.Job], error) {
 		return ops.ListJobs.Do(ctx, a.Ops, a.By, by.jobs(after, mostAtOnce))
 	}, func(j ops.Job) (string, bool) { return j.Name, true })
@@ -111,7 +118,7 @@ func matching[T any](seen *chosenSeen, a front.Asked, list func(by narrowed, aft
 				seen.Names = append(seen.Names, name)
 			}
 		}
-		if after = page.Next; after == "" || len(seen.Names) >= mostAtOnce {
+		if after = page.Next; after == "" || len(seen.Names) >= seen.most {
 			seen.More = after != ""
 			return nil
 		}
@@ -120,7 +127,7 @@ func matching[T any](seen *chosenSeen, a front.Asked, list func(by narrowed, aft
 
 // show describes the first of them.
 func (is chosenSeen) show(ctx context.Context, a front.Asked, describe func(name string) (chosen, error)) (front.Shown, error) {
-	is.Names = is.Names[:min(len(is.Names), mostAtOnce)]
+	is.Names = is.Names[:min(len(is.Names), is.most)]
 	if len(is.Names) == 0 {
 		return front.Shown{}, fmt.Errorf("%w: no %s is chosen", prescient.ErrInvalid, is.Kind)
 	}
@@ -169,22 +176,44 @@ func toEach(d front.Doing, names []string, do func(by ops.Caller, name string) (
 	return n, nil
 }
 
-// switchOf pauses or resumes one, or several by one deed.
+// inParts does something to so many at a time, and says how many were changed.
+func inParts(by ops.Caller, names []string, most int, do func(by ops.Caller, part []string) (definition.Switched, error)) (n int, err error) {
+	var refused []definition.Refusal
+	key, i := by.Key, 0
+	for part := range slices.Chunk(names, most) {
+		if i++; key != "" && i > 1 {
+			by.Key = key + "." + strconv.Itoa(i)
+		}
+		did, err := do(by, part)
+		n, refused = n+did.Changed, append(refused, did.Refused...)
+		switch {
+		case err != nil && n > 0:
+			return n, fmt.Errorf("it was done to %d, and then to no more: %w", n, err)
+		case err != nil:
+			return 0, err
+		}
+	}
+	if n == 0 && len(refused) > 0 {
+		return 0, fmt.Errorf("%w: %s", prescient.ErrInvalid, refused[0].Reason)
+	}
+	return n, nil
+}
+
+// switchOf pauses or resumes one, or several by as few deeds as may be. Each has an idempotency key of its own.
 func switchOf(path, what string, one func(ctx context.Context, d front.Doing, name string) (ops.Changed, error), all ops.Operation[ops.Switching, definition.Switched]) func(ctx context.Context, d front.Doing) (front.Done, error) {
 	return func(ctx context.Context, d front.Doing) (front.Done, error) {
 		names := namesOf(d.Query, what)
-		if len(names) == 0 || len(names) > mostAtOnce {
-			return front.Done{}, fmt.Errorf("%w: %d are chosen: 1 to %d are allowed", prescient.ErrInvalid, len(names), mostAtOnce)
+		if len(names) == 0 || len(names) > mostSwitched {
+			return front.Done{}, fmt.Errorf("%w: %d are chosen: 1 to %d are allowed", prescient.ErrInvalid, len(names), mostSwitched)
 		}
 		if len(names) == 1 {
 			did, err := one(ctx, d, names[0])
 			return doneTo(path, what, names, count(did.Changed)), err
 		}
-		did, err := all.Do(ctx, d.Ops, d.By, ops.Switching{Names: names})
-		if err == nil && did.Changed == 0 && len(did.Refused) > 0 {
-			err = fmt.Errorf("%w: %s", prescient.ErrInvalid, did.Refused[0].Reason)
-		}
-		return doneTo(path, what, names, did.Changed), err
+		n, err := inParts(d.By, names, mostAtOnce, func(by ops.Caller, part []string) (definition.Switched, error) {
+			return all.Do(ctx, d.Ops, by, ops.Switching{Names: part})
+		})
+		return doneTo(path, what, names, n), err
 	}
 }
 

@@ -24,7 +24,7 @@ type daySeen struct {
 	Chart        template.HTML
 	Cut          bool
 	// Counted are the checks that wait for each slot, where they were counted.
-	Counted map[time.Time]int
+	Counted map[time.Time]ops.SlotLoad
 	Exact   bool
 	// Days are those of the forecast; MadeAt is when it was made, nil for never.
 	Days   []forecast.Part
@@ -40,7 +40,7 @@ func showDay(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if err := a.Err(); err != nil {
 		return front.Shown{}, err
 	}
-	is := daySeen{Clock: clock, Exact: exact, Counted: make(map[time.Time]int)}
+	is := daySeen{Clock: clock, Exact: exact, Counted: make(map[time.Time]ops.SlotLoad)}
 	long := min(24*time.Hour, daySlots*clock.Resolution())
 	if from.IsZero() {
 		from = clock.Now.Truncate(24 * time.Hour)
@@ -73,7 +73,7 @@ func showDay(ctx context.Context, a front.Asked) (front.Shown, error) {
 			return front.Shown{}, err
 		}
 		for _, l := range loads.Rows {
-			is.Counted[l.Slot.UTC()] = l.Jobs
+			is.Counted[l.Slot.UTC()] = l
 		}
 	}
 	return front.Shown{Data: is, Again: front.UntilSlot(clock.Now, clock.Resolution())}, nil
