@@ -31,6 +31,8 @@ type Run struct {
 	became claimer.How // of it, once that is committed
 	failed bool        // what cannot be ended of it, as a call that counts as an error
 
+	placed, vacated bool // it has a place, or gave it back before its end: see places
+
 	term       lease.Term
 	mu         sync.Mutex
 	checkpoint []byte
@@ -125,10 +127,10 @@ func (r *Runner) launch(runs []*Run) {
 		ctx, run.cancel = context.WithCancelCause(context.Background())
 		if old := r.runs[run.row.key]; old != nil { // it lapsed, and ignores that
 			go old.lose(ErrLost)
-			r.places.running[old.row.pool]--
+			r.places.free(old)
 		}
 		r.runs[run.row.key] = run
-		r.places.running[run.row.pool]++
+		r.places.take(run)
 		if r.ending {
 			run.cancel(ErrHandOn)
 		}
@@ -141,13 +143,23 @@ func (r *Runner) launch(runs []*Run) {
 	r.renewing.Do(func() { go r.renew() })
 }
 
-// leave gives the place of a run back.
+// vacate gives the place of a run back whose function has returned, so that the next is claimed while its end commits.
+func (r *Runner) vacate(run *Run) {
+	r.mu.Lock()
+	vacated := r.places.vacate(run)
+	r.mu.Unlock()
+	if vacated {
+		r.claimer.PlaceFree(run.row.pool)
+	}
+}
+
+// leave forgets a run that is over here.
 func (r *Runner) leave(run *Run) {
 	r.mu.Lock()
 	if r.runs[run.row.key] == run {
 		delete(r.runs, run.row.key)
-		r.places.running[run.row.pool]--
 	}
+	r.places.end(run)
 	r.leaving++
 	r.mu.Unlock()
 	r.claimer.Finished(run.ran(run.row.allocatedUntil), run.became)
@@ -179,10 +191,12 @@ func (e *exec) call(ctx context.Context, run *Run) {
 	var a prescient.Answer
 	select {
 	case a = <-answered:
+		e.vacate(run)
 	case <-ctx.Done():
 		// It has the term of a lease to come back.
 		select {
 		case a = <-answered:
+			e.vacate(run)
 		case <-time.After(e.options.Lease):
 			a = prescient.Answer{Err: fmt.Errorf("%w, and ignored the end of its context", context.Cause(ctx))}
 			if errors.Is(context.Cause(ctx), ErrHandOn) {

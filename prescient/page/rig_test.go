@@ -32,7 +32,7 @@ const base = "https://ops.example.org/p"
 
 func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r := &testRig{Rig: served.New(t, d, 15*time.Minute)}
 		r.serveAt(rig.At("10:00"))
 		test(t, r)

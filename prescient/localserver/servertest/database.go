@@ -38,6 +38,13 @@ func Each(t *testing.T, test func(t *testing.T, db Database)) {
 	EachKind(t, func(t *testing.T, kind Kind) { test(t, kind.New(t)) })
 }
 
+// EachOfAFlavour is Each on one server of each flavour, for rooms that send no
+// statements of their own: the rooms that they call have theirs tested on all.
+func EachOfAFlavour(t *testing.T, test func(t *testing.T, db Database)) {
+	t.Helper()
+	EachFlavour(t, func(t *testing.T, flavour localserver.Flavour) { test(t, New(t, flavour)) })
+}
+
 // EachInTurn is Each on one server after the other, for tests that measure
 // what the process has or takes: its memory, its goroutines, or times that are
 // bounded tightly.

@@ -27,7 +27,7 @@ type testRig struct {
 
 func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r := &testRig{Rig: served.New(t, d, 15*time.Minute)}
 		r.door = r.open("")
 		test(t, r)
