@@ -24,12 +24,12 @@ func (l *Looker) EachOverdue(ctx context.Context, from, before time.Time, do fun
 		if err != nil {
 			return err
 		}
-		beyond := beyond(page, before)
+		rest := beyond(page, before)
 		for i, slot := range page {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if err := do(slot, len(page)-1-i+beyond); err != nil {
+			if err := do(slot, len(page)-1-i+rest); err != nil {
 				return err
 			}
 			from = slot.Add(time.Second)

@@ -235,7 +235,7 @@ func (h *hosts) ran(ctx context.Context, began time.Time, figures map[string]flo
 // fillNow makes rows for the slots that come while the late one is swept.
 func (h *hosts) fillNow(ctx context.Context) error {
 	for i := 2; i < 2+slotsOfNow; i++ {
-		if _, err := h.Exec(ctx, fmt.Sprintf("INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) SELECT 'now %d', n, '%s', '%s' FROM bench_n WHERE n < %d",
+		if _, err := h.Exec(ctx, fmt.Sprintf("INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) SELECT 'now%d', n, '%s', '%s' FROM bench_n WHERE n < %d",
 			i, rig.DueExec, h.Slot.Add(time.Duration(i)*resolution).Format(time.DateTime), ofNow)); err != nil {
 			return err
 		}
