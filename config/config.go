@@ -115,6 +115,8 @@ type Sweep struct {
 	Grace time.Duration
 	// Rate is how many rows a second a sweep ends at most; 0 for no limit.
 	Rate int
+	// FinishWithin is within which time all that is late is to be caught up at PaceNeeded.
+	FinishWithin time.Duration
 }
 
 // Doctor is from where on the command doctor finds fault.

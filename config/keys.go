@@ -118,6 +118,8 @@ func fields(c *Config) []field {
 		{"sweep.grace", "10s", value.Duration(&s.Grace, time.Millisecond, value.Day), "duration", "age from which a slot is swept"},
 		{"sweep.rate", "0", value.Number(&s.Rate, 0, 10_000_000), "number",
 			"rows a second that a sweep ends at most; 0 for no limit"},
+		{"sweep.finish_within", "5m", value.Duration(&s.FinishWithin, time.Second, value.Day), "duration",
+			"time within which all that is late is to be caught up, at the pace needed"},
 		{"doctor.overdue", "0s", value.Duration(&d.Overdue, 0, longest), "duration",
 			"age from which doctor calls overdue rows bad; 0s for twice the time within which a sweep takes them"},
 		{"doctor.missed", "0", value.Number(&d.Missed, 0, mostAllowed), "number",

@@ -46,8 +46,8 @@
 //
 // A slot run takes no more of the server than ends its slot within Load.FinishWithin. It begins with one bucket, commits of 250 rows, and rests of
 // up to 0.1 s between them. Where the slot would be late it rests less, then commits more rows and works on more buckets. It takes less where the
-// slot would end long before, or where its own commits become three times slower. PaceFull, a sweep, and late rows of a finished slot take the most
-// from the start. Sweep.Rate bounds sweeps.
+// slot would end long before, or where its own commits become three times slower. What is late, swept or run once more has Sweep.FinishWithin
+// for all of it; while a slot of now runs here, a sweep takes the least. PaceFull takes the most from the start. Sweep.Rate bounds sweeps.
 //
 // The most are 4 buckets at a time, plus one for each millisecond of round trip, up to 8. Each has up to two connections. Load.PutOffPurge
 // takes one more for a slot of several buckets: its snapshot holds up the server's purge, for everybody's tables.

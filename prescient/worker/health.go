@@ -43,7 +43,7 @@ func (w *Worker) Overdue(ctx context.Context) (slots int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	err = w.look.EachOverdue(ctx, prescient.EarliestDue, w.look.OverdueBefore(now), func(time.Time) error {
+	err = w.look.EachOverdue(ctx, prescient.EarliestDue, w.look.OverdueBefore(now), func(time.Time, int) error {
 		slots++
 		return nil
 	})

@@ -10,15 +10,35 @@ import (
 	"prescient/prescient/worker/internal/pace"
 )
 
-// newPace is the pace of a run that begins with this ledger. What a sweep runs is late, and so are rows that came to a slot whose
-// buckets were all finished: there is no time to end them in.
+// newPace is the pace of a run that begins with this ledger. What sweeps run shares one, with time for all of it; rows that came to
+// a slot whose buckets were all finished have one of their own.
 func (r *slotRun) newPace(list []ledger.Row) *pace.Run {
-	most := pace.Effort{Buckets: r.parallel, Rows: r.w.options.Load.Batch}
-	again := !slices.ContainsFunc(list, func(row ledger.Row) bool { return !row.Finished })
-	if r.w.options.Load.Pace == PaceFull || r.background || again {
+	load := r.w.options.Load
+	most := pace.Effort{Buckets: r.parallel, Rows: load.Batch}
+	switch again := !slices.ContainsFunc(list, func(row ledger.Row) bool { return !row.Finished }); {
+	case load.Pace == PaceFull:
 		return pace.Full(most)
+	case r.background:
+		r.backlog = r.w.backlog
+		return r.backlog.Run(most)
+	case again:
+		r.backlog = pace.NewBacklog(most, load.Batch, r.timeFor(true), func() bool { return false })
+		r.backlog.Starts(time.Now(), 0)
+		return r.backlog.Run(most)
 	}
 	return pace.New(most)
+}
+
+// newBacklog is what the sweeps of a worker share. A slot of now comes first.
+func (w *Worker) newBacklog() *pace.Backlog {
+	load := w.options.Load
+	return pace.NewBacklog(pace.Effort{Buckets: w.buckets(), Rows: load.Batch}, load.Batch, w.options.Sweep.FinishWithin,
+		func() bool { return len(w.bounds.runs) > 0 })
+}
+
+// timeFor is how long the run may take from now on.
+func (r *slotRun) timeFor(again bool) time.Duration {
+	return pace.TimeFor(r.Clock.Now().Sub(r.slot), r.w.finishWithin(), r.w.options.Sweep.FinishWithin, r.w.Resolution(), again)
 }
 
 // finishWithin is how long a slot may take: never longer than until the next, or more and more of them would be run at a time.
@@ -30,13 +50,13 @@ func (w *Worker) finishWithin() time.Duration {
 }
 
 // keepPace looks again and again how far the slot is, until ctx ends, and has as many buckets worked on at a time as it needs.
-// A run that only waits, for slow calls or for others, looks at nothing: there may be hundreds of those. A look that fails is
-// left out: whatever the reason, the commits have it too.
+// A run that only waits, for slow calls or for others, looks at nothing: there may be hundreds of those.
 func (r *slotRun) keepPace(ctx context.Context, before []ledger.Row) {
-	within := r.w.finishWithin()
-	progress := pace.NewProgress(r.w.options.Load.Batch, within-r.Clock.Now().Sub(r.slot), ledgerOf(before))
-	began := time.Now()
-	ticker := time.NewTicker(r.pace.Every(within))
+	look, every := r.lookAtSlot(before)
+	if r.backlog != nil {
+		look, every = r.lookAtBacklog, r.backlog.Every
+	}
+	ticker := time.NewTicker(every())
 	defer ticker.Stop()
 	for {
 		select {
@@ -50,18 +70,35 @@ func (r *slotRun) keepPace(ctx context.Context, before []ledger.Row) {
 		if waits {
 			continue
 		}
-		list, err := r.w.ledger.Rows(ctx, r.slot)
-		if err != nil {
-			continue
-		}
-		e := r.pace.Look(progress.Seen(time.Since(began), ledgerOf(list)))
+		look(ctx)
 		r.mu.Lock()
 		if r.busy > 0 {
-			r.startMore(e.Buckets)
+			r.startMore(r.pace.Effort().Buckets)
 		}
 		r.mu.Unlock()
-		ticker.Reset(r.pace.Every(within))
+		ticker.Reset(every())
 	}
+}
+
+// lookAtSlot looks at the ledger of a slot that is to be done in its time, by whichever workers. A look that fails is left out:
+// whatever the reason, the commits have it too.
+func (r *slotRun) lookAtSlot(before []ledger.Row) (look func(context.Context), every func() time.Duration) {
+	within, began := r.timeFor(false), time.Now()
+	progress := pace.NewProgress(r.w.options.Load.Batch, within, ledgerOf(before))
+	return func(ctx context.Context) {
+		if list, err := r.w.ledger.Rows(ctx, r.slot); err == nil {
+			r.pace.Look(progress.Seen(time.Since(began), ledgerOf(list)))
+		}
+	}, func() time.Duration { return r.pace.Every(max(within, r.w.finishWithin())) }
+}
+
+// lookAtBacklog looks at what this run has done, and has before it. The ledger would also count what the slot had before.
+func (r *slotRun) lookAtBacklog(context.Context) {
+	r.mu.Lock()
+	ran, rows := r.figures.Buckets, r.figures.Rows()
+	done := pace.Ledger{Buckets: ran + r.busy + len(r.todo), Finished: ran, Written: rows, InThose: rows}
+	r.mu.Unlock()
+	r.backlog.Look(time.Now(), done)
 }
 
 // ledgerOf sums up the ledger of a slot.

@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/worker/internal/ledger"
 	"prescient/prescient/worker/internal/pace"
+	"prescient/slots"
 )
 
 func TestMoreBucketsAtATimeTheFurtherAwayTheServerIs(t *testing.T) {
@@ -222,26 +223,55 @@ func TestARunWhosePaceFallsGoesOn(t *testing.T) {
 	}
 }
 
-func TestWhatIsLateTakesAllItMay(t *testing.T) {
+func TestWhatIsLateHasTimeForAllOfIt(t *testing.T) {
 	t.Parallel()
 	finished, open := ledger.Row{Finished: true}, ledger.Row{}
 	for _, c := range []struct {
-		name       string
-		pace       Pace
-		background bool
-		ledger     []ledger.Row
-		adapts     bool
+		name                string
+		pace                Pace
+		background          bool
+		ledger              []ledger.Row
+		adapts, shared, own bool
 	}{
-		{"a slot whose time has come", PaceNeeded, false, []ledger.Row{open, open}, true},
-		{"others have ended some of it", PaceNeeded, false, []ledger.Row{finished, open}, true},
-		{"rows that came to it late", PaceNeeded, false, []ledger.Row{finished, finished}, false},
-		{"a sweep", PaceNeeded, true, []ledger.Row{open, open}, false},
-		{"full pace", PaceFull, false, []ledger.Row{open, open}, false},
+		{"a slot whose time has come", PaceNeeded, false, []ledger.Row{open, open}, true, false, false},
+		{"others have ended some of it", PaceNeeded, false, []ledger.Row{finished, open}, true, false, false},
+		{"rows that came to it late", PaceNeeded, false, []ledger.Row{finished, finished}, true, false, true},
+		{"a sweep", PaceNeeded, true, []ledger.Row{open, open}, true, true, false},
+		{"a sweep of rows that came late", PaceNeeded, true, []ledger.Row{finished, finished}, true, true, false},
+		{"full pace", PaceFull, false, []ledger.Row{open, open}, false, false, false},
+		{"a sweep at full pace", PaceFull, true, []ledger.Row{open, open}, false, false, false},
 	} {
-		r := &slotRun{w: &Worker{options: Options{Load: Load{Pace: c.pace, Batch: 2000}}}, runOptions: runOptions{parallel: 4, background: c.background}}
-		if got := r.newPace(c.ledger).Adapts(); got != c.adapts {
-			t.Errorf("%s: its pace changes: %t; want %t", c.name, got, c.adapts)
+		w := &Worker{options: Options{Load: Load{Pace: c.pace, Batch: 2000}}}
+		w.tables.Grid, _ = slots.NewGrid(time.Minute)
+		w.backlog = w.newBacklog()
+		r := &slotRun{w: w, runOptions: runOptions{parallel: 4, background: c.background}}
+		got := r.newPace(c.ledger)
+		if shared, own := r.backlog == w.backlog, r.backlog != nil && r.backlog != w.backlog; got.Adapts() != c.adapts || shared != c.shared || own != c.own {
+			t.Errorf("%s: its pace changes: %t, it is one of the sweeps: %t, or of late rows: %t; want %t, %t, %t", c.name, got.Adapts(), shared, own,
+				c.adapts, c.shared, c.own)
 		}
+	}
+}
+
+// While a slot of now is run a sweep takes the least.
+func TestASweepYieldsToTheSlotThatIsNow(t *testing.T) {
+	t.Parallel()
+	w := &Worker{options: Options{Load: Load{Batch: 2000}, Sweep: Sweep{FinishWithin: time.Second}}, bounds: bounds{runs: make(places, 1)}}
+	w.backlog = w.newBacklog()
+	run := w.backlog.Run(pace.Effort{Buckets: 4, Rows: 2000})
+	least, at := run.Effort(), time.Now()
+	w.backlog.Starts(at, 1000)
+	w.backlog.Look(at.Add(2*time.Second), pace.Ledger{Buckets: 1})
+	if run.Effort() == least {
+		t.Fatal("it is late, and takes the least")
+	}
+	place, _ := w.bounds.runs.try()
+	if run.Effort() != least {
+		t.Errorf("beside a slot of now it takes %+v; want %+v", run.Effort(), least)
+	}
+	place.give()
+	if run.Effort() == least {
+		t.Error("it takes the least though no slot of now is run any more")
 	}
 }
 
@@ -263,6 +293,7 @@ func TestAPaceThatThereIsNotIsRefused(t *testing.T) {
 		for want, o := range map[string]Options{
 			`worker pace "quick": needed or full are allowed`:               {Load: Load{Pace: "quick"}},
 			"worker finish within (ms) -1: 0 to 86400000 are allowed":       {Load: Load{FinishWithin: -time.Millisecond}},
+			"worker sweep finish within (ms) -1: 1 to 86400000 are allowed": {Sweep: Sweep{FinishWithin: -time.Millisecond}},
 			"worker finish within (ms) 86400001: 0 to 86400000 are allowed": {Load: Load{FinishWithin: 24*time.Hour + time.Millisecond}},
 		} {
 			o.Prefix = "p_"

@@ -42,6 +42,7 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 	w := &Worker{tables: t, options: options, log: options.Log, guards: make(map[string]prescient.Guards),
 		bounds: bounds{runs: make(places, maxRuns), sweepers: make(places, 1)}, sweepSoon: bell.New()}
 	w.send = &store.Sender{DB: db, Timeout: store.StatementTime(options.Times.Lease), Patience: options.Times.Patience}
+	w.backlog = w.newBacklog()
 	w.look = &look.Looker{Send: w.send, Tables: &w.tables, Grace: options.Sweep.Grace}
 	w.watched = watched.New(w.send, &w.tables)
 	w.ledger = w.newLedger()

@@ -24,6 +24,7 @@ const (
 	DefaultBatch       = 2000
 	DefaultStopGrace   = 20 * time.Second
 	DefaultPatience    = 2 * time.Minute
+	DefaultSweepWithin = 5 * time.Minute
 )
 
 // Pace is what a slot run takes of the server.
@@ -112,6 +113,10 @@ type Sweep struct {
 	Grace time.Duration
 	// Rate bounds how many overdue rows a second are caught up; 0, the default, for no bound.
 	Rate float64
+	// FinishWithin is within which time all that is late is to be caught up, for PaceNeeded, once that begins: the slots of a sweep;
+	// and a slot that is run late or once more, which has no longer than the resolution either. 5 minutes by default: in those the
+	// first step ends a million rows, so that an app feels nothing of most outages, and who mended one is still there.
+	FinishWithin time.Duration
 }
 
 // complete fills in the defaults and checks the rest.
@@ -125,6 +130,7 @@ func (o *Options) complete() error {
 	o.Times.Patience = cmp.Or(o.Times.Patience, DefaultPatience)
 	o.Sweep.Every = cmp.Or(o.Sweep.Every, prescient.DefaultSweepEvery)
 	o.Sweep.Grace = cmp.Or(o.Sweep.Grace, prescient.DefaultSweepGrace)
+	o.Sweep.FinishWithin = cmp.Or(o.Sweep.FinishWithin, DefaultSweepWithin)
 	if o.Name == "" {
 		o.Name = NewName()
 	}
@@ -148,6 +154,7 @@ func (o *Options) complete() error {
 		{"stop grace (ms)", o.Times.StopGrace.Milliseconds(), 1, int64(time.Hour / time.Millisecond)},
 		{"patience (ms)", o.Times.Patience.Milliseconds(), 1, int64(24 * time.Hour / time.Millisecond)},
 		{"finish within (ms)", o.Load.FinishWithin.Milliseconds(), 0, int64(24 * time.Hour / time.Millisecond)},
+		{"sweep finish within (ms)", o.Sweep.FinishWithin.Milliseconds(), 1, int64(24 * time.Hour / time.Millisecond)},
 		{"sweep grace (ms)", o.Sweep.Grace.Milliseconds(), 1, int64(24 * time.Hour / time.Millisecond)},
 	} {
 		if r.n < r.low || r.n > r.high {

@@ -41,7 +41,7 @@ func (w *Worker) RollForward(ctx context.Context, progress func(Rolled)) (all Ro
 		return all, err
 	}
 	said := false
-	err = w.look.EachOverdue(ctx, prescient.EarliestDue, w.look.OverdueBefore(now), func(slot time.Time) error {
+	err = w.look.EachOverdue(ctx, prescient.EarliestDue, w.look.OverdueBefore(now), func(slot time.Time, _ int) error {
 		if !said {
 			if err := w.sayRolls(ctx, slot); err != nil {
 				return err

@@ -32,6 +32,7 @@ type slotRun struct {
 	mu sync.Mutex // of what follows
 	pass
 	pace    *pace.Run
+	backlog *pace.Backlog // that the run is of; nil for a slot whose time has come
 	waits   lockWaits
 	hidden  atomic.Bool // a commit waited for locks that do not show by the primary key
 	giving  giving

@@ -73,11 +73,12 @@ func (r *slotRun) lingers() {
 
 // onlyCommits gives up the part of a bucket that has only to be committed, where no other is left to take it. So the sweeper
 // opens the next slot while this one is committed, which for many small ones is half of the time; calls stay in the order of
-// their slots. It is false where too many are being committed already.
+// their slots. It is false where too many are being committed already, by the pace: while that rests, none beside another.
 func (r *slotRun) onlyCommits() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.todo) > 0 {
+	effort := r.pace.Effort()
+	if len(r.todo) > 0 || effort.Rest > 0 || len(r.w.bounds.tails) >= effort.Buckets {
 		return false
 	}
 	if r.busy == 1 && r.giving.tail == nil {

@@ -90,6 +90,7 @@ type sweeping struct {
 	logs    bool                // what runs fail with, of which it returns only what ended it
 	known   time.Time           // overdue slots before it were known when it looked last; zero where it never did
 	paused  store.Pauses
+	more    int      // overdue slots after that which it is at, about
 	passed  int      // slots that were passed over
 	crowded []string // the job_execs that their rows wait for
 
@@ -148,13 +149,14 @@ func (s *sweeping) sweep(ctx context.Context) error {
 	n := 0
 	err = s.sweepNew(ctx, seen.Clock)
 	if err == nil {
-		err = w.look.EachOverdue(ctx, prescient.EarliestDue, backlog, func(slot time.Time) error {
+		err = w.look.EachOverdue(ctx, prescient.EarliestDue, backlog, func(slot time.Time, more int) error {
+			s.more = more
 			if n++; n%look.Page == 0 {
 				if err := s.sweepNew(ctx, seen.Clock); err != nil {
 					return err
 				}
 			}
-			return s.start(ctx, slot)
+			return s.start(ctx, slot, more)
 		})
 	}
 	if s.passed > 0 {
@@ -167,7 +169,11 @@ func (s *sweeping) sweep(ctx context.Context) error {
 	if last, _ := w.bounds.sweepers.take(ctx); last != nil { // the last run is done, or only waits
 		last.give()
 	}
-	return s.outcome()
+	err = s.outcome()
+	if err == nil {
+		w.backlog.Ends()
+	}
+	return err
 }
 
 // sweepNew runs the slot that is now, where nobody does, and those that came to be overdue since it looked last. They are
@@ -178,7 +184,7 @@ func (s *sweeping) sweepNew(ctx context.Context, c store.Clock) error {
 	}
 	from := s.known
 	s.known = s.w.look.OverdueBefore(c.Now())
-	return s.w.look.EachOverdue(ctx, from, s.known, func(slot time.Time) error { return s.start(ctx, slot) })
+	return s.w.look.EachOverdue(ctx, from, s.known, func(slot time.Time, more int) error { return s.start(ctx, slot, more+s.more) })
 }
 
 // sweepCurrent runs the slot that is now, where it is older than the grace and nobody runs it: whoever should have did not
@@ -201,11 +207,11 @@ func (s *sweeping) sweepCurrent(ctx context.Context, c store.Clock) error {
 	if held, _ := outlook(list); held > 0 {
 		return nil
 	}
-	return s.start(ctx, slot)
+	return s.start(ctx, slot, s.more)
 }
 
-// start starts the run of a slot when the one before it is done, or only waits.
-func (s *sweeping) start(ctx context.Context, slot time.Time) error {
+// start starts the run of a slot, which about so many follow, when the one before it is done, or only waits.
+func (s *sweeping) start(ctx context.Context, slot time.Time, more int) error {
 	place, err := s.w.bounds.sweepers.take(ctx)
 	if err != nil {
 		return err
@@ -214,6 +220,7 @@ func (s *sweeping) start(ctx context.Context, slot time.Time) error {
 		place.give()
 		return err
 	}
+	s.w.backlog.Starts(time.Now(), more)
 	s.running.Go(func() { s.run(ctx, slot, place) })
 	return nil
 }

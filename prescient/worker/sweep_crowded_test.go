@@ -114,7 +114,7 @@ func TestASweepDoesNotWaitForSlotsThatTheClockWasSetBackBefore(t *testing.T) {
 		var running sync.WaitGroup
 		s := &sweeping{w: r.worker(rig.At("18:00"), rig.Registry("fast", c.Count, prescient.Guards{}), Options{}), running: &running,
 			did: func(books.Figures) {}, known: rig.At("23:59")}
-		r.Must(s.start(t.Context(), rig.At("22:00")))
+		r.Must(s.start(t.Context(), rig.At("22:00"), 0))
 		running.Wait()
 		r.Must(s.outcome())
 		r.Must(s.sweep(t.Context()))

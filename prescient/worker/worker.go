@@ -16,6 +16,7 @@ import (
 	"prescient/prescient/worker/internal/known"
 	"prescient/prescient/worker/internal/ledger"
 	"prescient/prescient/worker/internal/look"
+	"prescient/prescient/worker/internal/pace"
 	"prescient/prescient/worker/internal/purge"
 	"prescient/prescient/worker/internal/watched"
 )
@@ -34,6 +35,7 @@ type Worker struct {
 	log       zerolog.Logger
 	sweeps    *rate.Limiter // of the rows that are caught up; nil for no bound
 	bounds    bounds        // of the slot runs that are under way
+	backlog   *pace.Backlog // of its sweeps
 	sweepSoon bell.Bell     // something was left to the sweeper
 	watched   *watched.List // slots of which others hold buckets
 	pulse     pulse

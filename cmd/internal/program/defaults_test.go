@@ -22,6 +22,7 @@ func TestTheDefaultsOfTheConfigurationAreTheLibrarys(t *testing.T) {
 		"worker.patience":            {c.Worker.Patience, worker.DefaultPatience},
 		"sweep.every":                {c.Sweep.Every, prescient.DefaultSweepEvery},
 		"sweep.grace":                {c.Sweep.Grace, prescient.DefaultSweepGrace},
+		"sweep.finish_within":        {c.Sweep.FinishWithin, worker.DefaultSweepWithin},
 		"guards":                     {c.Guards, prescient.DefaultGuards()},
 		"doctor.clock":               {c.Doctor.Clock, doctor.DefaultClockWarn},
 		"doctor.purge":               {c.Doctor.Purge, doctor.DefaultPurgeBehind},

@@ -224,7 +224,7 @@ func (s *Session) workerOptions(observer *worker.Observer) worker.Options {
 			PutOffPurge:  c.Worker.PutOffPurge,
 		},
 		Times:    worker.Times{Lease: c.Worker.Lease, StopGrace: c.Worker.StopGrace, Patience: c.Worker.Patience},
-		Sweep:    worker.Sweep{Every: c.Sweep.Every, Grace: c.Sweep.Grace, Rate: float64(c.Sweep.Rate)},
+		Sweep:    worker.Sweep{Every: c.Sweep.Every, Grace: c.Sweep.Grace, Rate: float64(c.Sweep.Rate), FinishWithin: c.Sweep.FinishWithin},
 		Observer: observer,
 		Log:      s.Log,
 	}

@@ -97,7 +97,7 @@ func New(of *Shared, o Options) *Bucket {
 		o.Pace = pace.Full(pace.Effort{Buckets: 1, Rows: of.Batch})
 	}
 	session := &commit.Session{Writer: of.Writer, Lease: o.Lease, Waited: o.Pace.Committed}
-	b := &Bucket{Shared: of, Options: o, session: session, calls: transact.Runner{Session: session, Clock: o.Clock, Calls: o.Calls},
+	b := &Bucket{Shared: of, Options: o, restUntil: o.Pace.RestUntil(), session: session, calls: transact.Runner{Session: session, Clock: o.Clock, Calls: o.Calls},
 		sizes: sizes{careful: o.Lease.Takeovers >= 2, batch: max(of.Batch/2, 1), window: of.Batch},
 		reads: reads{last: last, streams: []*stream{{next: first}}, outstanding: make(map[string]int)},
 		locks: locks{waitFor: lockPatience(of.Ledger.TTL, of.Tables.Grid.Resolution(), o.Background)}, inbox: inbox{wake: bell.New()}}

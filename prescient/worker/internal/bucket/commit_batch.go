@@ -59,7 +59,7 @@ func (b *Bucket) commitReady(ctx context.Context, all bool) (committed bool, err
 		if err := b.commit(ctx, part, commit.ByRanges); err != nil {
 			return committed, err
 		}
-		b.restUntil = time.Now().Add(min(time.Duration(b.Pace.Effort().Rest)*time.Since(began), longestRest))
+		b.restUntil = b.Pace.Wrote(len(part), time.Now(), time.Since(began))
 	}
 	return committed || ready, nil
 }
@@ -77,9 +77,6 @@ func (b *Bucket) rest() {
 	case <-b.Stop:
 	}
 }
-
-// longestRest bounds what a run waits between two commits, whatever held one up.
-const longestRest = 100 * time.Millisecond
 
 // commit writes what becomes of a batch of answers, once, as the table of package commit says. It begins with the way from, or one further
 // down. Rows that somebody else has locked are kept for later, with their answers.

@@ -28,14 +28,17 @@ func (l Ledger) remains(guess int) int {
 type Progress struct {
 	guess int           // rows of a bucket, before any has ended
 	until time.Duration // when the slot is to have ended, since the run began
-	looks []look        // the last ones
+	rate  rate
 }
 
 // NewProgress is that of a run which begins now and is to end within a time. A bucket has about guess rows, as far as anybody
 // knows; before is what the ledger says at the beginning.
 func NewProgress(guess int, within time.Duration, before Ledger) *Progress {
-	return &Progress{guess: guess, until: within, looks: []look{{0, before.Written}}}
+	return &Progress{guess: guess, until: within, rate: rate{{0, before.Written}}}
 }
+
+// rate is what the last looks say.
+type rate []look
 
 type look struct {
 	at      time.Duration
@@ -48,17 +51,22 @@ const (
 	longBack  = 250 * time.Millisecond
 )
 
+// at takes a look, and returns how many rows a second were written lately.
+func (r *rate) at(now time.Duration, written int) float64 {
+	looks := *r
+	for len(looks) > looksBack && now-looks[1].at >= longBack {
+		looks = looks[1:]
+	}
+	*r = append(looks, look{now, written})
+	if first := looks[0]; now > first.at {
+		return float64(written-first.written) / (now - first.at).Seconds()
+	}
+	return 0
+}
+
 // Seen returns what a look says that was taken at a time since the run began.
 func (p *Progress) Seen(at time.Duration, l Ledger) Seen {
-	for len(p.looks) > looksBack && at-p.looks[1].at >= longBack {
-		p.looks = p.looks[1:]
-	}
-	p.looks = append(p.looks, look{at, l.Written})
-	s := Seen{Remains: l.remains(p.guess), Left: p.until - at, Early: at < p.until/4}
-	if first := p.looks[0]; at > first.at {
-		s.Rate = float64(l.Written-first.written) / (at - first.at).Seconds()
-	}
-	return s
+	return Seen{Remains: l.remains(p.guess), Left: p.until - at, Early: at < p.until/4, Rate: p.rate.at(at, l.Written)}
 }
 
 const (

@@ -11,6 +11,11 @@ type Run struct {
 	steps  []Effort
 	at     position
 	probes []probe // a step each
+
+	written   int         // rows, by this process
+	late      bool        // it is of what is late: its rests are kept from one bucket to the next, as slots may be small
+	yields    func() bool // whether something else comes first; nil where nothing does
+	restUntil time.Time
 }
 
 // New returns the pace of a run that takes what it needs, up to a most.
@@ -31,7 +36,67 @@ func (r *Run) Adapts() bool { return len(r.steps) > 1 }
 func (r *Run) Effort() Effort {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.yields != nil && r.yields() {
+		return r.steps[0]
+	}
 	return r.steps[r.at.step]
+}
+
+// longestRest bounds what a run waits between two commits, whatever held one up.
+const longestRest = 100 * time.Millisecond
+
+// Wrote takes note of a commit of so many rows, which ended at a time after it took so long, and returns until when its bucket
+// rests.
+func (r *Run) Wrote(rows int, at time.Time, took time.Duration) time.Time {
+	until := at.Add(min(time.Duration(r.Effort().Rest)*took, longestRest))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.written += rows
+	if r.late {
+		r.restUntil = until
+	}
+	return until
+}
+
+// RestUntil is until when a bucket rests that begins.
+func (r *Run) RestUntil() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.restUntil
+}
+
+// wrote is how many rows were written.
+func (r *Run) wrote() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.written
+}
+
+// begin goes back to the least effort, and returns how many rows were written until then.
+func (r *Run) begin() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.at = position{}
+	r.probes[0].anew = true
+	return r.written
+}
+
+// widen has the run go up to another most. What it knows of the steps that both have stays.
+func (r *Run) widen(most Effort) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if most == r.steps[len(r.steps)-1] {
+		return
+	}
+	all := steps(most)
+	probes := make([]probe, len(all))
+	same := 0
+	for same < min(len(all), len(r.steps)) && all[same] == r.steps[same] {
+		probes[same] = r.probes[same]
+		same++
+	}
+	r.steps, r.probes = all, probes
+	r.at.step = min(r.at.step, len(all)-1)
 }
 
 // Every is how long to wait for the next look at a slot that is to end within a time. Whether less than the most will do is not

@@ -34,8 +34,8 @@ type sent struct {
 	took time.Duration
 }
 
-// startApp begins when the slot does.
-func startApp(ctx context.Context, st *rig.Stage) (*app, error) {
+// startApp has it begin at a time.
+func startApp(ctx context.Context, st *rig.Stage, begins time.Time) (*app, error) {
 	a := &app{over: make(chan struct{})}
 	var all *errgroup.Group
 	all, ctx = errgroup.WithContext(ctx)
@@ -48,7 +48,7 @@ func startApp(ctx context.Context, st *rig.Stage) (*app, error) {
 		db.SetMaxOpenConns(1)
 		all.Go(func() error {
 			defer db.Close()
-			if err := rig.Pause(ctx, time.Until(st.Slot)); err != nil {
+			if err := rig.Pause(ctx, time.Until(begins)); err != nil {
 				return err
 			}
 			return do(ctx, st, db)

@@ -19,7 +19,8 @@ var Section = rig.Section{
 	About: "what an app feels while a slot of 200,000 rows runs beside it, of job_execs that do nothing, by one worker and by three, each a process; on a " +
 		"connection of its own each, without a pause: an UPDATE of an order by its primary key (plain), and a Cancel of a check " +
 		"of that slot that was pending a moment before (cancel; where the run comes first, it waits for that). Only what is sent while the slot runs " +
-		"is counted. Last row: how long after the slot its last bucket was finished. Largest transaction: of the slot run. With a replica: a second " +
+		"is counted. Late: the slot is swept, 57 s after it came, while slots of 1,000 rows come every 30 s; the last row is after the sweep began, that of now " +
+		"after its slot. Last row: how long after the slot its last bucket was finished. Largest transaction: of the slot run. With a replica: a second " +
 		"server on the same processors, with its flavour's defaults; how long a small transaction took to get there, and how long after the slot run's " +
 		"end the replica had all of it",
 	Args: func(_ *rig.Bench, on page.Engine) []string {
@@ -61,6 +62,8 @@ func guests() []guest {
 		list = append(list,
 			guest{name: page.GuestName(pace.name, 1), workers: 1, Workload: pace.Workload},
 			guest{name: page.GuestName(pace.name, 3), workers: 3, Workload: pace.Workload})
+		pace.Late = lateBy
+		list = append(list, guest{name: page.LateGuestName(pace.name), workers: 1, Workload: pace.Workload})
 	}
 	return list
 }
@@ -68,8 +71,11 @@ func guests() []guest {
 const (
 	// finishWithin is what a slot has by default where slots are 5 minutes apart, or more.
 	finishWithin = 30 * time.Second
-	resolution   = finishWithin     // of the section: a slot has no longer than until the next
-	quietFor     = 10 * time.Second // how long the app is watched where nothing runs
+	resolution   = finishWithin                // of the section: a slot has no longer than until the next
+	quietFor     = 10 * time.Second            // how long the app is watched where nothing runs
+	lateBy       = resolution + 27*time.Second // of a worker that was away: what came before is overdue, and 3 s later the next slot comes
+	ofNow        = 1000                        // rows of each slot that comes meanwhile
+	slotsOfNow   = 20
 )
 
 // hosts is where guests are.
@@ -159,11 +165,17 @@ func (h *hosts) turn(ctx context.Context, b *rig.Bench, g guest, round int) (err
 	if h.Slot, h.takes, err = fill.Fill(ctx, h.Place, h.takes); err != nil {
 		return err
 	}
+	if g.Late > 0 {
+		if err := h.fillNow(ctx); err != nil {
+			return err
+		}
+	}
+	begins := h.Slot.Add(g.Late)
 	binlog, err := h.NewBinlog(ctx)
 	if err != nil {
 		return err
 	}
-	a, err := startApp(ctx, h.Stage)
+	a, err := startApp(ctx, h.Stage, begins)
 	if err != nil {
 		return err
 	}
@@ -182,19 +194,24 @@ func (h *hosts) turn(ctx context.Context, b *rig.Bench, g guest, round int) (err
 	}
 	figures, ended := make(map[string]float64), h.Slot.Add(quietFor)
 	if g.workers > 0 {
-		if ended, err = h.ran(ctx, figures); err != nil {
+		if ended, err = h.ran(ctx, begins, figures); err != nil {
 			return err
 		}
 		if err := h.check(ctx, a.cancelled); err != nil {
 			return err
 		}
+		if g.Late > 0 {
+			if err := h.ranNow(ctx, figures); err != nil {
+				return err
+			}
+		}
 		if err := h.inBinlog(ctx, binlog, figures); err != nil {
 			return err
 		}
 	}
-	a.felt(h.Slot, ended, figures)
+	a.felt(begins, ended, figures)
 	if beats != nil {
-		most, after, err := beats.Behind(h.Slot, ended)
+		most, after, err := beats.Behind(begins, ended)
 		if err != nil {
 			return err
 		}
@@ -205,20 +222,44 @@ func (h *hosts) turn(ctx context.Context, b *rig.Bench, g guest, round int) (err
 	return b.Book.Add(r)
 }
 
-// ran reads in the ledger when the slot run ended, and how fast it was.
-func (h *hosts) ran(ctx context.Context, figures map[string]float64) (ended time.Time, err error) {
+// ran reads in the ledger when the slot run ended that began at a time, and how fast it was.
+func (h *hosts) ran(ctx context.Context, began time.Time, figures map[string]float64) (ended time.Time, err error) {
 	var after, took float64
 	err = h.App.QueryRowContext(ctx, `SELECT TIMESTAMPDIFF(MICROSECOND, ?, MAX(finished_at)) / 1e6,
-		TIMESTAMPDIFF(MICROSECOND, MIN(started_at), MAX(finished_at)) / 1e6 FROM slot_run`, h.Slot.Format(time.DateTime)).Scan(&after, &took)
+		TIMESTAMPDIFF(MICROSECOND, MIN(started_at), MAX(finished_at)) / 1e6 FROM slot_run WHERE slot = ?`,
+		began.Format(time.DateTime), h.Slot.Format(time.DateTime)).Scan(&after, &took)
 	figures["last row s"], figures["rows/s"] = after, float64(h.Due)/took
-	return h.Slot.Add(time.Duration(after * float64(time.Second))), err
+	return began.Add(time.Duration(after * float64(time.Second))), err
+}
+
+// fillNow makes rows for the slots that come while the late one is swept.
+func (h *hosts) fillNow(ctx context.Context) error {
+	for i := 2; i < 2+slotsOfNow; i++ {
+		if _, err := h.Exec(ctx, fmt.Sprintf("INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) SELECT 'now%d', n, '%s', '%s' FROM bench_n WHERE n < %d",
+			i, rig.DueExec, h.Slot.Add(time.Duration(i)*resolution).Format(time.DateTime), ofNow)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ranNow reads how long after their slots those ended that came meanwhile.
+func (h *hosts) ranNow(ctx context.Context, figures map[string]float64) error {
+	var slots int
+	var after float64
+	if err := h.App.QueryRowContext(ctx, `SELECT COUNT(DISTINCT slot), COALESCE(MAX(TIMESTAMPDIFF(MICROSECOND, slot, finished_at)), 0) / 1e6
+		FROM slot_run JOIN job_history USING (slot) WHERE slot > ?`, h.Slot.Format(time.DateTime)).Scan(&slots, &after); err != nil {
+		return err
+	}
+	figures["slots of now"], figures["last row of now s"] = float64(slots), after
+	return nil
 }
 
 // check looks whether each row ended once, those that the app cancelled as cancelled.
 func (h *hosts) check(ctx context.Context, cancelled int) error {
 	var left, ended, ofApp int
 	if err := h.App.QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM future_job WHERE next_check_at = ?),
-		COUNT(*), COALESCE(SUM(outcome = 'cancelled'), 0) FROM job_history`, h.Slot.Format(time.DateTime)).Scan(&left, &ended, &ofApp); err != nil {
+		COUNT(*), COALESCE(SUM(outcome = 'cancelled'), 0) FROM job_history WHERE slot = ?`, h.Slot.Format(time.DateTime), h.Slot.Format(time.DateTime)).Scan(&left, &ended, &ofApp); err != nil {
 		return err
 	}
 	if left != 0 || ended != h.Due || ofApp != cancelled {

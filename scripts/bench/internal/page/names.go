@@ -36,6 +36,9 @@ func GuestName(pace string, workers int) string {
 	return fmt.Sprintf("prescient, %s pace, %d worker%s", pace, workers, map[bool]string{true: "s"}[workers > 1])
 }
 
+// LateGuestName is the case of a slot that is swept at a pace.
+func LateGuestName(pace string) string { return fmt.Sprintf("prescient, %s pace, late", pace) }
+
 // CommitRows is how many rows a slot run commits together by default.
 const CommitRows = worker.DefaultBatch / 2
 

@@ -166,6 +166,7 @@ func felt(what string, ms, times float64) (list []figure) {
 	return []figure{
 		{"", of(GuestName("default", 1))}, {"3 workers", of(GuestName("default", 3))},
 		{"full pace", of(GuestName("full", 1))}, {"full pace, 3 workers", of(GuestName("full", 3))},
+		{"late", of(LateGuestName("default"))}, {"full pace, late", of(LateGuestName("full"))},
 	}
 }
 

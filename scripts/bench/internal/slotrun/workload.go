@@ -28,6 +28,7 @@ type Workload struct {
 	Batch   int           // rows in flight in a bucket; 0: by default
 	Slot    time.Time     // to be run when it comes; zero: the one that is now
 	Needed  time.Duration // it takes no more of the server than ends the slot within this; 0: all, at full pace
+	Late    time.Duration // how long after its slot it begins, to sweep that and to run those that come; 0: it runs the slot
 }
 
 // aboutToCome is how long before its slot a worker is ready.
@@ -127,11 +128,35 @@ func (l Workload) Run(ctx context.Context) (books.Figures, error) {
 	if err != nil {
 		return books.Figures{}, err
 	}
+	if l.Late > 0 {
+		return books.Figures{}, l.sweep(ctx, db, w)
+	}
 	// Run waits for a slot that is about to come.
 	if err := rig.Pause(ctx, time.Until(l.Slot.Add(-aboutToCome))); err != nil {
 		return books.Figures{}, err
 	}
 	return w.Run(ctx)
+}
+
+// sweep works until nothing is left of the slot, and of those that have come since.
+func (l Workload) sweep(ctx context.Context, db *sqlx.DB, w *worker.Worker) error {
+	if err := rig.Pause(ctx, time.Until(l.Slot.Add(l.Late))); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	worked := make(chan error, 1)
+	go func() { worked <- w.Work(ctx) }()
+	for left := true; left; {
+		if err := rig.Pause(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+		if err := db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM future_job WHERE next_check_at <= UTC_TIMESTAMP())").Scan(&left); err != nil {
+			return err
+		}
+	}
+	cancel()
+	return <-worked
 }
 
 // Run runs the slot in this process, or in several.
