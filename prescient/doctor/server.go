@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -39,11 +40,12 @@ func clockFindings(skew, trip, lease, limit time.Duration) []Finding {
 
 func (l *look) examineBinlog(ctx context.Context) {
 	// The format is that of a worker's connection, which the server's may differ from.
+	vars := maps.Clone(l.vars) // others read them meanwhile
 	var name, format string
 	if err := store.QueryRow(ctx, l.db, []any{&name, &format}, "SHOW VARIABLES LIKE 'binlog_format'"); err == nil {
-		l.vars["binlog_format"] = format
+		vars["binlog_format"] = format
 	}
-	l.say(binlogFindings(l.vars)...)
+	l.say(binlogFindings(vars)...)
 }
 
 func binlogFindings(vars map[string]string) []Finding {

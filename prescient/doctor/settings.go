@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,11 +106,12 @@ var settings = []setting{
 
 func (l *look) examineSettings(ctx context.Context) {
 	// The other settings are a list, which this one may cut.
+	vars := maps.Clone(l.vars) // others read them meanwhile
 	var most string
 	if err := store.QueryRow(ctx, l.db, []any{&most}, "SELECT CAST(@@GLOBAL.sql_select_limit AS CHAR)"); err == nil {
-		l.vars["sql_select_limit"] = most
+		vars["sql_select_limit"] = most
 	}
-	l.say(settingsFindings(l.vars, bounds{server: l.tables.Server, statement: store.StatementTime(l.options.Lease), lease: l.options.Lease})...)
+	l.say(settingsFindings(vars, bounds{server: l.tables.Server, statement: store.StatementTime(l.options.Lease), lease: l.options.Lease})...)
 }
 
 // settingsFindings judges settings of which some may be absent, since the server does not have them.
