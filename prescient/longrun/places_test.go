@@ -47,10 +47,18 @@ func TestWhatASlotRunMetWithoutAPlaceStartsInTheSameProgramOnceOneIsFree(t *test
 			r.insert("11:59:00", key, "12:00")
 		}
 		r.slot("12:00:00")
-		over, ended := r.waited(), make(map[string]bool)
+		over := r.waited()
 		for n := range 3 {
-			runs := r.anotherOf([]string{"a", "b", "c"}, ended)
-			ended[runs] = true
+			var runs string
+			r.Eventually("one runs", func() bool {
+				for _, key := range []string{"a", "b", "c"} {
+					if r.isRunning(key) {
+						runs = key
+						return true
+					}
+				}
+				return false
+			})
 			select {
 			case err := <-over:
 				t.Fatalf("it waits no more, though %d of 3 have ended: %v", n, err)
@@ -118,44 +126,4 @@ func TestWhatWasOfferedAndCancelledIsWaitedForNoMore(t *testing.T) {
 		r.Must(<-r.waited())
 		r.Balanced()
 	})
-}
-
-// The database may be slow, or somebody may have a lock.
-func TestThePlaceOfARunIsFreeOnceItsFunctionHasReturned(t *testing.T) {
-	one(t, func(t *testing.T, r *testRig) {
-		runs, waits := r.meetsTwo()
-		over := r.waited()
-		app, err := r.Root.BeginTx(t.Context(), nil)
-		r.Must(err)
-		defer app.Rollback()
-		key := prescient.FutureJob{EntityName: "report", EntityKey: runs, JobExec: "export"}.Key()
-		_, err = app.Exec("SELECT 1 FROM p_future_job WHERE job_key = ? FOR UPDATE", key[:])
-		r.Must(err)
-		r.running(runs).answer <- prescient.Answer{}
-		r.running(waits)
-		if n := r.Count("SELECT COUNT(*) FROM p_job_history"); n > 0 {
-			t.Errorf("%d have ended", n)
-		}
-		r.Must(app.Rollback())
-		r.answers(waits, "12:00:10", prescient.Answer{})
-		r.Must(<-over)
-		if n := r.Count("SELECT COUNT(*) FROM p_job_history WHERE outcome = 'done'"); n != 2 {
-			t.Errorf("%d ended; want 2", n)
-		}
-		r.Balanced()
-	})
-}
-
-// anotherOf waits until one of some checks runs that was not called before, and names it.
-func (r *testRig) anotherOf(names []string, called map[string]bool) (name string) {
-	r.T.Helper()
-	r.Eventually("another runs", func() bool {
-		for _, name = range names {
-			if !called[name] && r.isRunning(name) {
-				return true
-			}
-		}
-		return false
-	})
-	return name
 }

@@ -31,8 +31,6 @@ type Run struct {
 	became claimer.How // of it, once that is committed
 	failed bool        // what cannot be ended of it, as a call that counts as an error
 
-	placed, vacated bool // it has a place, or gave it back before its end: see places
-
 	term       lease.Term
 	mu         sync.Mutex
 	checkpoint []byte
@@ -127,10 +125,10 @@ func (r *Runner) launch(runs []*Run) {
 		ctx, run.cancel = context.WithCancelCause(context.Background())
 		if old := r.runs[run.row.key]; old != nil { // it lapsed, and ignores that
 			go old.lose(ErrLost)
-			r.places.free(old)
+			r.places.running[old.row.pool]--
 		}
 		r.runs[run.row.key] = run
-		r.places.take(run)
+		r.places.running[run.row.pool]++
 		if r.ending {
 			run.cancel(ErrHandOn)
 		}
@@ -143,23 +141,13 @@ func (r *Runner) launch(runs []*Run) {
 	r.renewing.Do(func() { go r.renew() })
 }
 
-// vacate gives the place of a run back whose function has returned, so that the next is claimed while its end commits.
-func (r *Runner) vacate(run *Run) {
-	r.mu.Lock()
-	vacated := r.places.vacate(run)
-	r.mu.Unlock()
-	if vacated {
-		r.claimer.PlaceFree(run.row.pool)
-	}
-}
-
-// leave forgets a run that is over here.
+// leave gives the place of a run back.
 func (r *Runner) leave(run *Run) {
 	r.mu.Lock()
 	if r.runs[run.row.key] == run {
 		delete(r.runs, run.row.key)
+		r.places.running[run.row.pool]--
 	}
-	r.places.end(run)
 	r.leaving++
 	r.mu.Unlock()
 	r.claimer.Finished(run.ran(run.row.allocatedUntil), run.became)
@@ -191,12 +179,10 @@ func (e *exec) call(ctx context.Context, run *Run) {
 	var a prescient.Answer
 	select {
 	case a = <-answered:
-		e.vacate(run)
 	case <-ctx.Done():
 		// It has the term of a lease to come back.
 		select {
 		case a = <-answered:
-			e.vacate(run)
 		case <-time.After(e.options.Lease):
 			a = prescient.Answer{Err: fmt.Errorf("%w, and ignored the end of its context", context.Cause(ctx))}
 			if errors.Is(context.Cause(ctx), ErrHandOn) {

@@ -34,8 +34,7 @@ type Options struct {
 	Name string
 	// Lease is how long a run stays the agent's without being renewed; 1 minute by default, from 2 s to prescient.MaxLease.
 	Lease time.Duration
-	// Capacity is how many runs it calls at a time; DefaultCapacity by default. What is due beyond that is offered to whoever has a place next.
-	// A place is free once its function has returned; as many ends as there are places may be on their way to the database beside that.
+	// Capacity is how many runs it has at a time; DefaultCapacity by default. What is due beyond that is offered to whoever has a place next.
 	Capacity int
 	// Pools are those that the agent serves, and how many runs of each it has at a time, beside Capacity; none by default. Their names
 	// are identifiers.

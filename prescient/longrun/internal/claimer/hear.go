@@ -83,14 +83,7 @@ func (c *Claimer) Finished(r Run, how How) {
 	c.placeFree(r.Pool)
 }
 
-// PlaceFree says that a place of a pool came free.
-func (c *Claimer) PlaceFree(pool string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.placeFree(pool)
-}
-
-// placeFree is PlaceFree; the lock is held.
+// placeFree says that a place of a pool came free. The lock is held.
 func (c *Claimer) placeFree(pool string) {
 	if c.takeNext(pool) {
 		c.lookAfter(freePace)
