@@ -148,6 +148,14 @@ func (d *doctor) readVariables(ctx context.Context) (map[string]string, error) {
 	for _, one := range settings {
 		vars[strings.ToLower(one.Name)] = one.Value
 	}
+	// The list, which this one may cut, has the server's settings; a worker's connection may have another format.
+	var name, value string
+	if err := store.QueryRow(ctx, d.db, []any{&value}, "SELECT CAST(@@GLOBAL.sql_select_limit AS CHAR)"); err == nil {
+		vars["sql_select_limit"] = value
+	}
+	if err := store.QueryRow(ctx, d.db, []any{&name, &value}, "SHOW VARIABLES LIKE 'binlog_format'"); err == nil {
+		vars["binlog_format"] = value
+	}
 	return vars, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -38,15 +37,7 @@ func clockFindings(skew, trip, lease, limit time.Duration) []Finding {
 	return []Finding{fine("clock", text+".")}
 }
 
-func (l *look) examineBinlog(ctx context.Context) {
-	// The format is that of a worker's connection, which the server's may differ from.
-	vars := maps.Clone(l.vars) // others read them meanwhile
-	var name, format string
-	if err := store.QueryRow(ctx, l.db, []any{&name, &format}, "SHOW VARIABLES LIKE 'binlog_format'"); err == nil {
-		vars["binlog_format"] = format
-	}
-	l.say(binlogFindings(vars)...)
-}
+func (l *look) examineBinlog(context.Context) { l.say(binlogFindings(l.vars)...) }
 
 func binlogFindings(vars map[string]string) []Finding {
 	format := vars["binlog_format"]

@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,14 +103,8 @@ var settings = []setting{
 		set:  "set it to DEFAULT"},
 }
 
-func (l *look) examineSettings(ctx context.Context) {
-	// The other settings are a list, which this one may cut.
-	vars := maps.Clone(l.vars) // others read them meanwhile
-	var most string
-	if err := store.QueryRow(ctx, l.db, []any{&most}, "SELECT CAST(@@GLOBAL.sql_select_limit AS CHAR)"); err == nil {
-		vars["sql_select_limit"] = most
-	}
-	l.say(settingsFindings(vars, bounds{server: l.tables.Server, statement: store.StatementTime(l.options.Lease), lease: l.options.Lease})...)
+func (l *look) examineSettings(context.Context) {
+	l.say(settingsFindings(l.vars, bounds{server: l.tables.Server, statement: store.StatementTime(l.options.Lease), lease: l.options.Lease})...)
 }
 
 // settingsFindings judges settings of which some may be absent, since the server does not have them.
