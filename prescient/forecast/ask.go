@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"slices"
+	"strings"
 
 	"prescient/prescient/internal/store"
 )
@@ -19,6 +20,12 @@ func ask[T any](r *reader, statement string, looks int, columns func(*T) []any, 
 		all = append(all, rows...)
 	}
 	return all, nil
+}
+
+// explained is the EXPLAIN of several looks.
+func explained(explain string, n int) string {
+	const explains = "EXPLAIN FORMAT=TRADITIONAL "
+	return explains + store.Together(strings.TrimPrefix(explain, explains), n)
 }
 
 // slotted are the columns of a row with its slot.

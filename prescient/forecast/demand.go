@@ -270,7 +270,7 @@ func (r *reader) estimates(units []*unit) (map[*unit]float64, error) {
 			looks = append(looks, u.from, u.before)
 		}
 		const statement = "forecast/estimate"
-		all, err := store.Estimates(r.ctx, r.db, statement, store.Explained(r.tables.Stmt.Get(statement), len(some)), looks...)
+		all, err := store.Estimates(r.ctx, r.db, statement, explained(r.tables.Stmt.Get(statement), len(some)), looks...)
 		if err != nil {
 			return nil, err
 		}

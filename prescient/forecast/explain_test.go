@@ -58,7 +58,7 @@ func TestALookReadsItsLimit(t *testing.T) {
 			"an estimate":    rig.Reads(t, conn, s.Get("forecast/estimate"), rig.At("06:00"), rig.At("20:00")),
 			"keys":           rig.Reads(t, conn, s.Get("forecast/keys"), first[:], last[:], 26),
 			"four slots":     rig.Reads(t, conn, store.Together(s.Get("forecast/slot"), 4), f.Slots[rig.BigSlot], 6, f.Slots[0], 6, f.Slots[1], 6, f.Slots[2], 6),
-			"four estimates": rig.Reads(t, conn, store.Explained(s.Get("forecast/estimate"), 4), rig.At("06:00"), rig.At("20:00"), rig.At("06:00"), rig.At("20:00"), rig.At("06:00"), rig.At("20:00"), rig.At("06:00"), rig.At("20:00")),
+			"four estimates": rig.Reads(t, conn, explained(s.Get("forecast/estimate"), 4), rig.At("06:00"), rig.At("20:00"), rig.At("06:00"), rig.At("20:00"), rig.At("06:00"), rig.At("20:00"), rig.At("06:00"), rig.At("20:00")),
 			"an hour":        rig.Reads(t, conn, s.Get("forecast/calls"), rig.At("01:00"), rig.At("09:00"), 26),
 			"schedules":      rig.Reads(t, conn, s.Get("forecast/schedules"), 26),
 		} {

@@ -83,9 +83,3 @@ const AtOnce = 32
 func Together(look string, n int) string {
 	return strings.Join(slices.Repeat([]string{"(" + look + ")"}, n), " UNION ALL ")
 }
-
-// Explained is the EXPLAIN of several looks.
-func Explained(explain string, n int) string {
-	const explains = "EXPLAIN FORMAT=TRADITIONAL "
-	return explains + Together(strings.TrimPrefix(explain, explains), n)
-}
