@@ -42,22 +42,20 @@ func (r runs) on(ctx context.Context, s *program.Session) error {
 	if err != nil {
 		return err
 	}
-	if len(list) == 0 {
+	whole := len(list) == 0
+	if whole {
 		if err := prepare(ctx, s); err != nil {
 			return err
 		}
-		stop, err := r.begin(ctx, s)
-		if err != nil {
-			return err
-		}
-		defer stop()
-		return r.each(ctx, s)
 	}
 	stop, err := r.begin(ctx, s)
 	if err != nil {
 		return err
 	}
 	defer stop()
+	if whole {
+		return r.each(ctx, s)
+	}
 	look := func() {}
 	serve := func(ctx context.Context, shard string) error {
 		return s.OnShard(shard, func() { look() }, func(s *program.Session) error {
