@@ -221,14 +221,15 @@ func TestAnOpenTransactionOnAScheduleHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// firedInTime makes sure that each of some schedules was called in its slots, from a time on for as long as something was held.
+// firedInTime makes sure that each of some schedules was called in its slots, from a time on for as long as something was held: what waits for
+// what is held is 11 s late in the first of them, and waits for locks on a machine that is busy make 7.
 func (r *liveRig) firedInTime(from string, ids []string) {
 	r.T.Helper()
 	of := "job_exec <> 'schedule.fire' AND entity_key IN ('" + strings.Join(ids, "','") + "') AND due_at > '" + from + "' AND due_at <= '" + from + "' + INTERVAL 10 SECOND"
 	r.Eventually("all of those slots have run", func() bool {
 		return r.Count("SELECT COUNT(*) FROM p_job_history WHERE "+of) == 10*(len(ids)-2)+2*2
 	})
-	if late := r.Tally("SELECT entity_key, MAX(lateness_ms) FROM p_job_history WHERE " + of + " AND lateness_ms > 7000 GROUP BY 1"); len(late) > 0 {
+	if late := r.Tally("SELECT entity_key, MAX(lateness_ms) FROM p_job_history WHERE " + of + " AND lateness_ms > 9000 GROUP BY 1"); len(late) > 0 {
 		r.T.Errorf("called late, by so many ms: %v", late)
 	}
 	if ends := r.Tally("SELECT outcome, COUNT(*) FROM p_job_history WHERE " + of + " AND outcome <> 'done' GROUP BY 1"); len(ends) > 0 {
