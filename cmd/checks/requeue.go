@@ -21,6 +21,7 @@ import (
 // requeueFlags are the flags of requeue; those of many that say from when are its since.
 type requeueFlags struct {
 	entity      string
+	spread      string
 	outcome     prescient.Outcome
 	many        manyFlags
 	when        when
@@ -46,6 +47,7 @@ func Requeue(prog *program.Program) *cobra.Command {
 		Long: `Makes checks that ended pending again: with their payload, all counts at zero, due at --at, after --in, or at the
 next slot. History keeps their ends. What is pending already stays as it is; of a check that ended several times only
 the last end counts, whatever the flags say.
+With --spread all that match are due evenly over so much time after that, and not all in one slot.
 
 Of one entity it prints what it did with each end: requeued, kept, superseded or refused; with --json a line each, and a
 line with the counts. --all-outcomes takes also what is done or was cancelled.
@@ -55,7 +57,7 @@ Without the key of an entity it takes all that ended so before it began, as 'can
   %[1]s requeue --entity order/42 --all-outcomes --in 10m`, prog.Name),
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := arguments.NotEmpty(cmd, "entity", "exec", "outcome", "since", "before", "error", "at", "in"); err != nil {
+			if err := arguments.NotEmpty(cmd, "entity", "exec", "outcome", "since", "before", "error", "at", "in", "spread"); err != nil {
 				return err
 			}
 			if err := f.check(); err != nil {
@@ -76,6 +78,7 @@ Without the key of an entity it takes all that ended so before it began, as 'can
 	arguments.Time(flags, &f.many.before, "before", "only what ended before this time")
 	flags.StringVar(&f.many.reason, "error", "", "only where the error has this text in it")
 	f.when.addFlags(cmd)
+	flags.StringVar(&f.spread, "spread", "", spreadHelp)
 	flags.BoolVar(&f.many.dryRun, "dry-run", false, "only say what would be done")
 	flags.BoolVar(&f.many.yes, "yes", false, "yes, all that match")
 	return program.Reasoned(cmd)
@@ -95,8 +98,8 @@ func (f *requeueFlags) check() error {
 		return exit.Usage(errors.New("give --since, such as --since now-2h"))
 	case many && f.many.yes == f.many.dryRun:
 		return exit.Usage(errors.New("these flags are for all that match: give --dry-run to see how many those are, or --yes"))
-	case !many && (f.many.yes || f.many.reason != ""):
-		return exit.Usage(fmt.Errorf("--entity %s is one entity: --error and --yes are for all that match", words.Clip(f.entity, 80)))
+	case !many && (f.many.yes || f.many.reason != "" || f.spread != ""):
+		return exit.Usage(fmt.Errorf("--entity %s is one entity: --error, --spread and --yes are for all that match", words.Clip(f.entity, 80)))
 	case f.when != (when{}):
 		return f.when.check()
 	}
@@ -113,12 +116,16 @@ func (f *requeueFlags) times(ctx context.Context, s *program.Session) (since, be
 }
 
 func requeueMany(cmd *cobra.Command, prog *program.Program, f requeueFlags) error {
+	over, err := parseSpread(f.spread)
+	if err != nil {
+		return err
+	}
 	return prog.ConnectWithExecs(cmd, func(s *program.Session) error {
 		since, before, due, err := f.times(cmd.Context(), s)
 		if err != nil {
 			return err
 		}
-		asked := bulk.Asked{Deed: bulk.Requeue, DueAt: due, Filter: bulk.Filter{JobExec: f.many.exec, EntityName: f.entity, Outcome: f.outcome, Reason: f.many.reason, From: &since}}
+		asked := bulk.Asked{Deed: bulk.Requeue, DueAt: due, SpreadMS: over.Milliseconds(), Filter: bulk.Filter{JobExec: f.many.exec, EntityName: f.entity, Outcome: f.outcome, Reason: f.many.reason, From: &since}}
 		if !before.IsZero() {
 			asked.Filter.Before = &before
 		}

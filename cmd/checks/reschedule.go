@@ -12,6 +12,9 @@ import (
 	"prescient/prescient/bulk"
 )
 
+// spreadHelp is the help of --spread where it is for all that match.
+const spreadHelp = "put all that match evenly into so much time after that, such as 30m; always at the same place for the same check"
+
 // Reschedule returns the command reschedule.
 func Reschedule(prog *program.Program) *cobra.Command {
 	var t target
@@ -34,7 +37,7 @@ With --spread all that match are due evenly over so much time after that, and no
 	t.addFlags(cmd)
 	w.addFlags(cmd)
 	many.addFlags(cmd)
-	cmd.Flags().StringVar(&spread, "spread", "", "put all that match evenly into so much time after that, such as 30m; always at the same place for the same check")
+	cmd.Flags().StringVar(&spread, "spread", "", spreadHelp)
 	cmd.Flags().BoolVar(&failing, "failing", false, "all checks whose last call failed, in the next open slot")
 	return program.Reasoned(cmd)
 }

@@ -75,8 +75,8 @@ type Asked struct {
 	Filter Filter `json:"filter" doc:"Which checks."`
 	// DueAt is when the checks of a Reschedule or a Requeue are to be due. A requeue without one is due when the deed begins.
 	DueAt *time.Time `json:"due_at,omitempty" doc:"When rescheduled or requeued checks are to be due; requeued ones at once where there is none."`
-	// SpreadMS puts the checks of a Reschedule or a Retry evenly into so many milliseconds after that, each always at the same place.
-	SpreadMS int64 `json:"spread_ms,omitempty" minimum:"0" maximum:"316224000000" doc:"Put rescheduled or retried checks evenly into so many milliseconds after that, each always at the same place."`
+	// SpreadMS puts the checks of a Reschedule, a Retry or a Requeue evenly into so many milliseconds after that, each always at the same place.
+	SpreadMS int64 `json:"spread_ms,omitempty" minimum:"0" maximum:"316224000000" doc:"Put rescheduled, retried or requeued checks evenly into so many milliseconds after that, each always at the same place."`
 }
 
 // Spread is SpreadMS.
@@ -117,8 +117,8 @@ func (a Asked) Validate() error {
 		return fmt.Errorf("%w: a due time is for reschedule and requeue", prescient.ErrInvalid)
 	case a.SpreadMS < 0 || a.SpreadMS > prescient.MaxHorizon.Milliseconds():
 		return fmt.Errorf("%w: spread_ms %d: 0 to %d are allowed", prescient.ErrInvalid, a.SpreadMS, prescient.MaxHorizon.Milliseconds())
-	case a.SpreadMS > 0 && a.Deed != Reschedule && a.Deed != Retry:
-		return fmt.Errorf("%w: a spread is for reschedule and retry", prescient.ErrInvalid)
+	case a.SpreadMS > 0 && (a.Deed == Cancel || a.Deed == Pause):
+		return fmt.Errorf("%w: a spread is for reschedule, retry and requeue", prescient.ErrInvalid)
 	}
 	err := errors.Join(validTime("slot", f.Slot), validTime("from", f.From), validTime("before", f.Before), validTime("due_at", a.DueAt))
 	if f.JobExec != "" {

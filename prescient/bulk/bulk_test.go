@@ -326,9 +326,12 @@ func TestChecksAreMovedRetriedRequeuedAndPaused(t *testing.T) {
 		r.work(r.begin(bulk.Asked{Deed: bulk.Cancel, Filter: bulk.Filter{JobExec: "ship"}}))
 		r.put("ship", 1, r.soon) // it is pending again
 		from := time.Now().Add(-time.Hour)
-		run = r.work(r.begin(bulk.Asked{Deed: bulk.Requeue, Filter: bulk.Filter{JobExec: "ship", Outcome: prescient.Cancelled, From: &from}, DueAt: &later}))
+		run = r.work(r.begin(bulk.Asked{Deed: bulk.Requeue, Filter: bulk.Filter{JobExec: "ship", Outcome: prescient.Cancelled, From: &from}, DueAt: &later, SpreadMS: spread.SpreadMS}))
 		if run.Done != 699 || run.Refused != 1 {
 			t.Errorf("%+v", run)
+		}
+		if slots := r.Count("SELECT COUNT(DISTINCT next_check_at) FROM p_future_job WHERE job_exec = 'ship' AND due_at >= ? AND due_at < ?", later, later.Add(2*time.Hour)); slots < 8 || slots > 9 {
+			t.Errorf("requeued into %d slots", slots)
 		}
 		if got := r.counts(); got != "pay 3, ship 700, ship cancelled 700" {
 			t.Error(got)

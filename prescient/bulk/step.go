@@ -208,7 +208,7 @@ func (s *step) requeue(ctx context.Context) error {
 		return err
 	}
 	page = slices.DeleteFunc(page, func(e client.Ended) bool { return noted[e.Key()] }) // earlier ends of those that are pending again
-	_, err = s.rows.Requeue(ctx, s.db, page, s.due(), now, func(ctx context.Context, tx prescient.DB, jobs []client.RequeuedJob) error {
+	_, err = s.rows.Requeue(ctx, s.db, page, s.due(), s.run.Spread(), now, func(ctx context.Context, tx prescient.DB, jobs []client.RequeuedJob) error {
 		if err := s.held.Fence(ctx, tx); err != nil {
 			return err
 		}

@@ -27,6 +27,8 @@ type RequeueOptions struct {
 	AllOutcomes bool
 	// DueAt is when the checks are due; the next open slot by default.
 	DueAt time.Time
+	// Spread puts each somewhere in so much time after that, always at the same place.
+	Spread time.Duration
 	// Limit is how many checks are requeued at most, from 1 to MaxPage. It has no default: a limit that was worked out may
 	// well be 0, which must not mean a thousand.
 	Limit int
@@ -96,6 +98,8 @@ func (c *Client) Requeue(ctx context.Context, db *sqlx.DB, o RequeueOptions) (Re
 		return did, fmt.Errorf("%w: requeue would take everything; name an entity, a job_exec or an outcome", prescient.ErrInvalid)
 	case f.Entity.Key == "" && f.From.IsZero():
 		return did, fmt.Errorf("%w: requeue would take all that ever ended; say since when", prescient.ErrInvalid)
+	case o.Spread < 0 || o.Spread > prescient.MaxHorizon:
+		return did, fmt.Errorf("%w: spread %s: 0 to %s are allowed", prescient.ErrInvalid, o.Spread, prescient.MaxHorizon)
 	case o.Limit < 1 || o.Limit > MaxPage:
 		return did, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, o.Limit, MaxPage)
 	}
@@ -188,7 +192,7 @@ func (r *requeue) insert(ctx context.Context, jobs []RequeuedJob, inserts []pres
 func (r *requeue) tryOut(inserts []prescient.NewJob) ([]Inserted, error) {
 	would := make([]Inserted, len(inserts))
 	for i, job := range inserts {
-		due, slot, err := r.place(job.JobExec, job.DueAt, r.now)
+		due, slot, err := r.place(job.JobExec, job.InPlace().DueAt, r.now)
 		if err != nil {
 			return nil, err
 		}
@@ -251,7 +255,7 @@ func (r *requeue) choose(ctx context.Context, page []Ended) (jobs []RequeuedJob,
 			if end.EntityName == prescient.ScheduleEntity {
 				end.Payload = nil // it says by when the run was to be called for the first time
 			}
-			again := prescient.NewJob{Entity: end.Entity(), JobExec: end.JobExec, Tag: end.Tag, DueAt: r.options.DueAt,
+			again := prescient.NewJob{Entity: end.Entity(), JobExec: end.JobExec, Tag: end.Tag, DueAt: r.options.DueAt, Spread: r.options.Spread,
 				ExpiresAfter: expiresAfter(end), Payload: end.Payload, OnPending: prescient.OnPendingError}
 			switch {
 			case requeueable(again) != nil, r.beside != nil && r.isBeyond(again):
@@ -273,7 +277,7 @@ func (r *requeue) choose(ctx context.Context, page []Ended) (jobs []RequeuedJob,
 
 // isBeyond says whether a check would be beyond its job_exec's horizon, which leaves it out of a bulk run.
 func (r *requeue) isBeyond(job prescient.NewJob) bool {
-	_, _, err := r.place(job.JobExec, job.DueAt, r.now)
+	_, _, err := r.place(job.JobExec, job.InPlace().DueAt, r.now)
 	return err != nil
 }
 

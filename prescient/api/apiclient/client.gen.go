@@ -556,7 +556,7 @@ type BulkAsked struct {
 	DueAt  time.Time  `json:"due_at,omitempty,omitzero"`
 	Filter BulkFilter `json:"filter"`
 
-	// SpreadMS Put rescheduled or retried checks evenly into so many milliseconds after that, each always at the same place.
+	// SpreadMS Put rescheduled, retried or requeued checks evenly into so many milliseconds after that, each always at the same place.
 	SpreadMS int64 `json:"spread_ms,omitempty,omitzero"`
 }
 
@@ -626,7 +626,7 @@ type BulkRun struct {
 	Person  string     `json:"person"`
 	Refused int64      `json:"refused"`
 
-	// SpreadMS Put rescheduled or retried checks evenly into so many milliseconds after that, each always at the same place.
+	// SpreadMS Put rescheduled, retried or requeued checks evenly into so many milliseconds after that, each always at the same place.
 	SpreadMS  int64      `json:"spread_ms,omitempty,omitzero"`
 	StartedAt *time.Time `json:"started_at,omitempty"`
 	StoppedAt *time.Time `json:"stopped_at,omitempty"`
