@@ -2,7 +2,9 @@ package metrics
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,11 +26,13 @@ type Metrics struct {
 	events *eventMetrics
 
 	mu    sync.Mutex
-	parts []prometheus.Collector // what there is
+	parts map[string][]prometheus.Collector // what there is; what is told of again takes the place of what was
 }
 
 // New returns metrics that nobody tells yet.
-func New() *Metrics { return &Metrics{rows: newRowMetrics(), events: newEventMetrics()} }
+func New() *Metrics {
+	return &Metrics{rows: newRowMetrics(), events: newEventMetrics(), parts: make(map[string][]prometheus.Collector)}
+}
 
 // Handler serves these collectors, and what is known of every Go process, as Prometheus asks for it. It panics where two of them have one name.
 func Handler(of ...prometheus.Collector) http.Handler {
@@ -41,7 +45,7 @@ func Handler(of ...prometheus.Collector) http.Handler {
 // Worker returns what is to observe a worker. These job_execs have labels from the start; of others the first few, then they are other.
 func (m *Metrics) Worker(jobExecs []string) *worker.Observer {
 	m.rows.begin(jobExecs)
-	m.add(m.rows.collectors()...)
+	m.set("worker", m.rows.collectors()...)
 	return &worker.Observer{SlotRun: m.rows.slotRun, Answered: m.rows.answered}
 }
 
@@ -49,34 +53,34 @@ func (m *Metrics) Worker(jobExecs []string) *worker.Observer {
 // topics, as in orders.*, names none.
 func (m *Metrics) Forwarder(topics []string) *forward.Observer {
 	m.events.begin(topics)
-	m.add(m.events.collectors()...)
+	m.set("forwarder", m.events.collectors()...)
 	return m.events.observer()
 }
 
 // Backlog has the oldest slot that holds rows looked at, as by worker.Worker.Backlog.
 func (m *Metrics) Backlog(ask func(ctx context.Context) (time.Time, time.Duration, error)) {
-	m.add(&backlogLook{ask: ask})
+	m.set("backlog", &backlogLook{ask: ask})
 }
 
 // Agents has other processes, and how busy this one is, looked at.
 func (m *Metrics) Agents(a *agent.Agent) {
-	m.add(&agentLook{list: a.List, pools: a.Pools, busy: a.Busy})
+	m.set("agents", &agentLook{list: a.List, pools: a.Pools, busy: a.Busy})
 }
 
 // Outbox has what waits there looked at.
 func (m *Metrics) Outbox(ask func(ctx context.Context) ([]event.Waiting, error)) {
-	m.add(&outboxLook{ask: ask})
+	m.set("outbox", &outboxLook{ask: ask})
 }
 
 // Forecast has the slots to come looked at, as by forecast.Slots.
 func (m *Metrics) Forecast(ask func(ctx context.Context) (forecast.Report, error)) {
-	m.add(&forecastLook{ask: ask})
+	m.set("forecast", &forecastLook{ask: ask})
 }
 
-func (m *Metrics) add(parts ...prometheus.Collector) {
+func (m *Metrics) set(part string, to ...prometheus.Collector) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.parts = append(m.parts, parts...)
+	m.parts[part] = to
 }
 
 // Describe implements prometheus.Collector: it has all that may come.
@@ -91,7 +95,7 @@ func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	m.mu.Lock()
-	parts := m.parts
+	parts := slices.Concat(slices.Collect(maps.Values(m.parts))...)
 	m.mu.Unlock()
 	for _, one := range parts {
 		one.Collect(to)

@@ -41,6 +41,10 @@ func TestOnlyWhatIsToldOfIsThere(t *testing.T) {
 	serves("backlog_age_seconds", false)
 	m.Backlog(func(context.Context) (time.Time, time.Duration, error) { return time.Time{}, 90 * time.Second, nil })
 	serves("backlog_age_seconds 90", true)
+	// A worker that takes the place of another goes on with its counts.
+	m.Worker([]string{"unpaid"})
+	serves(`due_total{job_exec="unshipped"} 0`, true)
+	serves(`due_total{job_exec="unpaid"} 0`, true)
 }
 
 // A process that serves several shards has each under a label of its own, and takes one away as it leaves.
