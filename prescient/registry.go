@@ -10,7 +10,8 @@ import (
 // Registry maps the names of job_execs to the functions that do them; the zero value is an empty one. Fill it at start,
 // before a worker is made from it; it is not for concurrent writing.
 type Registry struct {
-	execs map[string]registered
+	execs  map[string]registered
+	around []Middleware
 }
 
 // registered is a job_exec.
@@ -18,6 +19,7 @@ type registered struct {
 	handler Handler
 	guards  Guards
 	long    *Long
+	part    bool // of this library: no middleware is around it
 }
 
 // Long are the limits of a job_exec whose checks are long runs. They hold for the runs; the guards in the registry are those of their start.
@@ -86,12 +88,16 @@ func (r *Registry) Names() []string {
 	return slices.Sorted(maps.Keys(r.execs))
 }
 
-// Handler returns the function of a job_exec; nil where it is unknown.
+// Handler returns the function of a job_exec, with the middleware around it; nil where it is unknown.
 func (r *Registry) Handler(name string) Handler {
 	if r == nil {
 		return nil
 	}
-	return r.execs[name].handler
+	exec := r.execs[name]
+	if len(r.around) == 0 || exec.part || exec.long != nil { // a long run is called where it is
+		return exec.handler
+	}
+	return r.with(name, exec.handler)
 }
 
 // GuardsOf returns the guards of a job_exec over the defaults given, or just those where it is unknown.

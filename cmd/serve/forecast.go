@@ -4,11 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"prescient/cmd/internal/program"
 	"prescient/prescient/forecast"
-	"prescient/prescient/gauges"
 	"prescient/sql"
 )
 
@@ -37,21 +34,5 @@ func forecastOnce(ctx context.Context, s *program.Session, name string) {
 	}
 	if err != nil && ctx.Err() == nil {
 		s.Log.Warn().Err(err).Msg("the forecast could not be made; slots run all the same")
-	}
-}
-
-// forecastProbe looks by how much the worst of the slots to come is late.
-type forecastProbe struct {
-	ask func(ctx context.Context) (forecast.Report, error)
-	gauges.Remembered[forecast.Report]
-}
-
-// Describe implements prometheus.Collector.
-func (p *forecastProbe) Describe(to chan<- *prometheus.Desc) { gauges.Forecast.Describe(to) }
-
-// Collect implements prometheus.Collector.
-func (p *forecastProbe) Collect(to chan<- prometheus.Metric) {
-	if report, err := p.Look(p.ask); err == nil { // prescient_database_up says whether the database answers
-		gauges.SendForecast(to, report)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"github.com/coreos/go-systemd/v22/daemon"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/arguments"
@@ -14,7 +13,9 @@ import (
 	"prescient/cmd/internal/program"
 	"prescient/config"
 	"prescient/config/value"
-	"prescient/prescient/event/forward"
+	"prescient/prescient/event"
+	"prescient/prescient/gauges"
+	"prescient/prescient/metrics"
 	"prescient/prescient/worker"
 )
 
@@ -54,16 +55,18 @@ published again by others.`,
 
 func forwardOn(ctx context.Context, s *program.Session, listen string, untilEmpty bool) error {
 	s.Config.Worker.Name = cmp.Or(s.Config.Worker.Name, worker.NewName())
-	m := newEventMetrics()
-	m.start(topicsOf(s.Config))
-	f, err := s.NewForwarder(ctx, m.observer())
+	m := metrics.New()
+	m.Outbox(s.Outbox)
+	f, err := s.NewForwarder(ctx, m.Forwarder(topicsOf(s.Config)))
 	if err != nil {
 		return err
 	}
-	p, registry := &outboxProbe{ask: s.Outbox}, prometheus.NewRegistry()
-	registry.MustRegister(p)
-	registry.MustRegister(m.collectors()...)
-	silence, err := serveHTTP(ctx, s, cmp.Or(listen, s.Config.Metrics.Listen), registry, f.Alive, p.oldest)
+	var outbox gauges.Remembered[[]event.Waiting]
+	answers := func() error {
+		_, err := outbox.Look(s.Outbox)
+		return err
+	}
+	silence, err := serveHTTP(ctx, s, cmp.Or(listen, s.Config.Metrics.Listen), m, f.Alive, answers)
 	if err != nil {
 		return err
 	}
@@ -87,21 +90,4 @@ func topicsOf(c config.Config) (topics []string) {
 		topics = append(topics, route.Topics)
 	}
 	return topics
-}
-
-// forwarding runs what runs slots, and a forwarder beside it where there is one. The forwarder ends last: what the last slots
-// have published goes out as well.
-func forwarding(ctx context.Context, s *program.Session, f *forward.Forwarder, run func(ctx context.Context) error) error {
-	if f == nil {
-		return run(ctx)
-	}
-	told, stop := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan error, 1)
-	go func() { ended <- f.Run(told) }()
-	err := run(ctx)
-	stop()
-	if failed := <-ended; failed != nil {
-		s.Log.Warn().Err(failed).Msg("the forwarder did not leave in order")
-	}
-	return err
 }

@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/program"
+	"prescient/prescient/metrics"
 )
 
-// serveHTTP serves /metrics and /healthz until it is told to stop: alive says whether the process does its work, backlog whether the
-// database answers. An address that is empty serves nothing.
-func serveHTTP(ctx context.Context, s *program.Session, address string, metrics *prometheus.Registry, alive func() error, backlog func() (time.Duration, error)) (stop func(), err error) {
+// serveHTTP serves /metrics and /healthz until it is told to stop: alive says whether the process does its work, answers whether the
+// database does. An address that is empty serves nothing.
+func serveHTTP(ctx context.Context, s *program.Session, address string, told prometheus.Collector, alive, answers func() error) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
 	}
@@ -27,9 +27,9 @@ func serveHTTP(ctx context.Context, s *program.Session, address string, metrics 
 		return nil, &exit.Error{Code: exit.CodeFailure, Err: fmt.Errorf("metrics.listen: %w", err)}
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{Registry: metrics}))
+	mux.Handle("GET /metrics", metrics.Handler(told))
 	mux.HandleFunc("GET /healthz", func(out http.ResponseWriter, _ *http.Request) {
-		status, text := health(ctx, alive, backlog)
+		status, text := health(ctx, alive, answers)
 		out.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		out.WriteHeader(status)
 		_, _ = io.WriteString(out, text+"\n") // whoever asked may be gone
@@ -52,14 +52,14 @@ func serveHTTP(ctx context.Context, s *program.Session, address string, metrics 
 
 // health says whether a worker does its work: it is not about to stop, its loop goes round, and the database answers.
 // Why the database does not stands in the log, not here: others may see it.
-func health(ctx context.Context, alive func() error, backlog func() (time.Duration, error)) (status int, text string) {
+func health(ctx context.Context, alive, answers func() error) (status int, text string) {
 	if ctx.Err() != nil {
 		return http.StatusServiceUnavailable, "stopping"
 	}
 	if err := alive(); err != nil {
 		return http.StatusServiceUnavailable, err.Error()
 	}
-	if _, err := backlog(); err != nil {
+	if err := answers(); err != nil {
 		return http.StatusServiceUnavailable, "the database does not answer"
 	}
 	return http.StatusOK, "ok"

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,14 +12,17 @@ import (
 
 	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"prescient/cmd/internal/program"
+	"prescient/prescient/gauges"
+	"prescient/prescient/metrics"
+	"prescient/prescient/service"
+	"prescient/prescient/worker"
 )
 
 // process is what there is once, however many shards are served: the address of metrics, and what the service manager is told.
 type process struct {
-	listen   string
+	listen   string // instead of metrics.listen
 	registry *prometheus.Registry
 	ready    func() // at least one of the parts works
 
@@ -29,13 +33,11 @@ type process struct {
 // part is a worker of the process.
 type part struct {
 	alive   func() error
-	backlog func() (time.Duration, error)
+	answers func() error // that its database does
 }
 
-func newProcess() *process {
-	p := &process{registry: prometheus.NewRegistry(), parts: make(map[string]part)}
-	p.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return p
+func newProcess(listen string) *process {
+	return &process{listen: listen, registry: prometheus.NewRegistry(), parts: make(map[string]part)}
 }
 
 // begin serves metrics where they are to be served, and tells the service manager how the process is, until stop is called.
@@ -46,7 +48,7 @@ func (p *process) begin(ctx context.Context, s *program.Session) (stop func(), e
 		s.Notify(daemon.SdNotifyReady)
 		watcher.Go(func() { watchdog(watching, s, p.alive) })
 	})
-	silence, err := serveHTTP(ctx, s, p.listen, p.registry, p.alive, p.backlog)
+	silence, err := serveHTTP(ctx, s, p.address(s), p.registry, p.alive, p.answers)
 	if err != nil {
 		unwatch()
 		return nil, err
@@ -60,23 +62,53 @@ func (p *process) begin(ctx context.Context, s *program.Session) (stop func(), e
 	}, nil
 }
 
-// join has a worker be a part of the process until leave is called. On a shard its metrics have that as a label.
-func (p *process) join(shard string, one part, metrics ...prometheus.Collector) (leave func()) {
-	var registry prometheus.Registerer = p.registry
-	if shard != "" {
-		registry = prometheus.WrapRegistererWith(prometheus.Labels{"shard": shard}, registry)
+// address is where metrics are served; empty for nowhere.
+func (p *process) address(s *program.Session) string {
+	return cmp.Or(p.listen, s.Config.Metrics.Listen)
+}
+
+// with has what works publish events, be seen in the metrics, and say when it works.
+func (p *process) with(ctx context.Context, s *program.Session, o *service.Options) (err error) {
+	e := s.Config.Events
+	o.Events = service.Events{Lease: e.Lease, Poll: e.Poll, Concurrency: e.Concurrency, Keep: e.Keep}
+	o.Worker.Observer = &worker.Observer{Working: func() { p.ready() }}
+	if p.address(s) != "" {
+		told := metrics.New()
+		if err := p.of(s.Shard).Register(told); err != nil {
+			return err
+		}
+		s.OnClose(func() { p.of(s.Shard).Unregister(told) })
+		o.Metrics = told
 	}
-	registry.MustRegister(metrics...)
+	o.Events.Routes, err = s.Routes(ctx)
+	return err
+}
+
+// of is the registry. On a shard its metrics have that as a label.
+func (p *process) of(shard string) prometheus.Registerer {
+	if shard == "" {
+		return p.registry
+	}
+	return prometheus.WrapRegistererWith(prometheus.Labels{"shard": shard}, p.registry)
+}
+
+// join has a worker be a part of the process until leave is called.
+func (p *process) join(s *program.Session) (leave func()) {
+	var backlog gauges.Remembered[time.Duration]
+	one := part{alive: s.Service.Alive, answers: func() error {
+		_, err := backlog.Look(func(ctx context.Context) (age time.Duration, err error) {
+			_, age, err = s.Service.Backlog(ctx)
+			return age, err
+		})
+		return err
+	}}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.parts[shard] = one
+	p.parts[s.Shard] = one
 	return func() {
 		p.mu.Lock()
-		delete(p.parts, shard)
-		p.mu.Unlock()
-		for _, one := range metrics {
-			registry.Unregister(one)
-		}
+		defer p.mu.Unlock()
+		delete(p.parts, s.Shard)
 	}
 }
 
@@ -105,11 +137,4 @@ func (p *process) each(ask func(part) error) error {
 
 func (p *process) alive() error { return p.each(func(one part) error { return one.alive() }) }
 
-// backlog is the least of all: it says whether the database answers.
-func (p *process) backlog() (least time.Duration, err error) {
-	err = p.each(func(one part) (err error) {
-		least, err = one.backlog()
-		return err
-	})
-	return least, err
-}
+func (p *process) answers() error { return p.each(func(one part) error { return one.answers() }) }

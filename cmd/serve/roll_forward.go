@@ -30,7 +30,7 @@ stay as they are.`,
 
 func rollForward(cmd *cobra.Command, prog *program.Program) error {
 	return prog.Connect(cmd, func(s *program.Session) error {
-		w, err := s.NewWorker(cmd.Context(), nil)
+		w, err := s.NewWorker(cmd.Context())
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,6 @@ import (
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/prescient"
-	"prescient/prescient/agent"
 	"prescient/prescient/worker/books"
 )
 
@@ -52,19 +51,8 @@ example. --json prints the same.`,
 }
 
 func runSlot(ctx context.Context, s *program.Session, out io.Writer) error {
-	w, err := s.NewWorker(ctx, nil)
-	if err != nil {
-		return err
-	}
-	var figures books.Figures
-	err = timed(ctx, s, w, agent.Run, func(ctx context.Context) error {
-		return awaitingLong(ctx, s, func(ctx context.Context) (err error) {
-			figures, err = w.Run(ctx)
-			sumOnce(ctx, s, w.Name())
-			return err
-		})
-	})
-	defer forecastOnce(ctx, s, w.Name()) // after what is printed
+	figures, err := s.Service.RunSlot(ctx)
+	defer forecastOnce(ctx, s, s.Service.Name()) // after what is printed
 	unassigned := errors.Is(err, prescient.ErrNotAssigned)
 	if unassigned {
 		s.Log.Info().Time("slot", figures.Slot).Stringer("assigned", s.Config.Worker.Assignment).
@@ -73,7 +61,7 @@ func runSlot(ctx context.Context, s *program.Session, out io.Writer) error {
 		return s.Explain(err)
 	}
 	if s.Program.JSON {
-		return output.JSON(out, runReport{Shard: s.Shard, Worker: w.Name(), Assigned: !unassigned, Figures: figures})
+		return output.JSON(out, runReport{Shard: s.Shard, Worker: s.Service.Name(), Assigned: !unassigned, Figures: figures})
 	}
 	return nil
 }

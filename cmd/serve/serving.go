@@ -10,6 +10,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/internal/words"
+	"prescient/prescient/service"
 	"prescient/prescient/shards"
 )
 
@@ -17,6 +18,8 @@ import (
 type runs struct {
 	// once begins what there is once in the process, however many shards are served, until stop is called; nil for nothing.
 	once func(ctx context.Context, s *program.Session) (stop func(), err error)
+	// with changes the options of what runs slots; nil for nothing.
+	with func(ctx context.Context, s *program.Session, o *service.Options) error
 	// each runs slots: those of the database, or of one shard.
 	each func(ctx context.Context, s *program.Session) error
 	// stays says that each ends only once ctx does: on a shard it is called again where it fails.
@@ -44,7 +47,7 @@ func (r runs) on(ctx context.Context, s *program.Session) error {
 	}
 	whole := len(list) == 0
 	if whole {
-		if err := prepare(ctx, s); err != nil {
+		if err := r.prepare(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -59,7 +62,7 @@ func (r runs) on(ctx context.Context, s *program.Session) error {
 	look := func() {}
 	serve := func(ctx context.Context, shard string) error {
 		return s.OnShard(shard, func() { look() }, func(s *program.Session) error {
-			if err := prepare(ctx, s); err != nil {
+			if err := r.prepare(ctx, s); err != nil {
 				return err
 			}
 			return r.each(ctx, s)
@@ -83,11 +86,15 @@ func (r runs) begin(ctx context.Context, s *program.Session) (stop func(), err e
 }
 
 // prepare makes all that slots are run with.
-func prepare(ctx context.Context, s *program.Session) error {
-	for _, step := range []func(ctx context.Context) error{s.NewClient, s.NewHeartbeats, s.NewLong, s.Register} {
-		if err := step(ctx); err != nil {
-			return err
+func (r runs) prepare(ctx context.Context, s *program.Session) error {
+	err := s.NewService(ctx, func(ctx context.Context, o *service.Options) error {
+		if r.with == nil {
+			return nil
 		}
+		return r.with(ctx, s, o)
+	})
+	if err != nil {
+		return err
 	}
 	warnIfNothingIsRegistered(s)
 	return nil

@@ -13,7 +13,7 @@ import (
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/internal/words"
-	"prescient/prescient/agent"
+	"prescient/prescient/service"
 	"prescient/prescient/worker"
 	"prescient/prescient/worker/books"
 )
@@ -37,42 +37,38 @@ sweep.every. Where job_execs took on long runs, it ends when these do, or hands 
 With --json, prints the figures of each slot that was swept, a line each.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return serving(cmd, prog, runs{each: func(ctx context.Context, s *program.Session) error {
-				return sweepUp(ctx, s, cmd.OutOrStdout())
-			}})
+			var bar *output.Bar
+			return serving(cmd, prog, runs{
+				with: func(_ context.Context, _ *program.Session, o *service.Options) error {
+					if prog.ShowsBars() {
+						o.Worker.Observer = sweepProgress(&bar)
+					}
+					return nil
+				},
+				each: func(ctx context.Context, s *program.Session) error { return sweepUp(ctx, s, &bar, cmd.OutOrStdout()) },
+			})
 		},
 	}
 }
 
-func sweepUp(ctx context.Context, s *program.Session, out io.Writer) error {
+func sweepUp(ctx context.Context, s *program.Session, b **output.Bar, out io.Writer) error {
 	prog := s.Program
-	var bar *output.Bar
-	var observer *worker.Observer
 	if prog.ShowsBars() {
-		observer = sweepProgress(&bar)
-	}
-	w, err := s.NewWorker(ctx, observer)
-	if err != nil {
-		return err
-	}
-	if prog.ShowsBars() {
+		w, err := s.NewWorker(ctx)
+		if err != nil {
+			return err
+		}
 		overdue, err := w.Overdue(ctx)
 		if err != nil {
 			return s.Explain(err)
 		}
-		bar = prog.Bar("sweeping slots", overdue)
-		defer bar.Stop()
+		*b = prog.Bar("sweeping slots", overdue)
 	}
-	var swept []books.Figures
-	err = timed(ctx, s, w, agent.Sweep, func(ctx context.Context) error {
-		return awaitingLong(ctx, s, func(ctx context.Context) (err error) {
-			swept, err = w.Sweep(ctx)
-			sumOnce(ctx, s, w.Name())
-			return err
-		})
-	})
+	bar := *b
+	defer bar.Stop()
+	swept, err := s.Service.Sweep(ctx)
 	bar.Stop()
-	defer forecastOnce(ctx, s, w.Name()) // after what is printed
+	defer forecastOnce(ctx, s, s.Service.Name()) // after what is printed
 	if err != nil && !stopped(ctx, err) {
 		return s.Explain(err)
 	}

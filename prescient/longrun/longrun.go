@@ -75,7 +75,7 @@ func (r *Runner) RegisterIn(pool string, registry *prescient.Registry, name stri
 	return r.register(registry, pool, name, fn, guards, nil)
 }
 
-// RegisterWithEnds is Register for a job_exec that keeps books on the ends of its runs.
+// RegisterWithEnds is Register for a job_exec that calls others, and keeps books on the ends of its runs: no middleware is around it.
 func (r *Runner) RegisterWithEnds(registry *prescient.Registry, name string, fn Func, guards prescient.Guards, onEnd OnEnd) error {
 	return r.register(registry, "", name, fn, guards, onEnd)
 }
@@ -95,6 +95,9 @@ func (r *Runner) register(registry *prescient.Registry, pool, name string, fn Fu
 	timeout := guards.Timeout
 	guards = guards.Or(prescient.DefaultGuards())
 	guards.Timeout = timeout
+	if onEnd == nil {
+		fn = around(registry, name, fn)
+	}
 	e := &exec{Runner: r, name: name, fn: fn, guards: guards, pool: pool, onEnd: onEnd}
 	err := registry.RegisterTxBatch(name, e.meet, prescient.Guards{Timeout: startTimeout, Endless: true, Concurrency: startCalls, SLA: guards.SLA})
 	if err == nil && r != nil {
@@ -104,6 +107,17 @@ func (r *Runner) register(registry *prescient.Registry, pool, name string, fn Fu
 		r.execs[name] = e
 	}
 	return err
+}
+
+// around is a function with the middleware of the registry around each call.
+func around(registry *prescient.Registry, name string, fn Func) Func {
+	return func(ctx context.Context, run *Run) (next *time.Time, err error) {
+		err = registry.Around(ctx, prescient.Call{JobExec: name, Form: prescient.LongRun, Jobs: []prescient.FutureJob{run.Job()}}, func(ctx context.Context) (err error) {
+			next, err = fn(ctx, run)
+			return err
+		})
+		return next, err
+	}
 }
 
 // Function returns the function that was registered under a name, and its guards, whose Timeout is 0 for no bound; nil where there is

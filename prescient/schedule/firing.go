@@ -27,7 +27,11 @@ const timerCalls = 4
 // Register adds the job_exec of timers to a registry, without which schedules do not fire. Every worker that may meet a timer needs
 // it; one that has it not puts timers off. The error is that of Registry.Register.
 func (s *Schedules) Register(registry *prescient.Registry) error {
-	return registry.RegisterTxBatch(TimerExec, s.fireTimers, prescient.Guards{Timeout: timerTimeout, Endless: true, Concurrency: timerCalls})
+	err := registry.RegisterTxBatch(TimerExec, s.fireTimers, prescient.Guards{Timeout: timerTimeout, Endless: true, Concurrency: timerCalls})
+	if err == nil {
+		registry.SetPart(TimerExec)
+	}
+	return err
 }
 
 // fireTimers is the call for timers that are due: it does what catchup says for each, by a few statements for all.

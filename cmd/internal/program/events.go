@@ -20,7 +20,7 @@ const plainFormat = "plain"
 
 // NewForwarder returns a forwarder as it is configured; observer may be nil. Without routes there is none: it returns nil.
 func (s *Session) NewForwarder(ctx context.Context, observer *forward.Observer) (*forward.Forwarder, error) {
-	routes, err := s.routes(ctx)
+	routes, err := s.Routes(ctx)
 	if err != nil || len(routes) == 0 {
 		return nil, err
 	}
@@ -33,8 +33,8 @@ func (s *Session) NewForwarder(ctx context.Context, observer *forward.Observer) 
 	return f, s.Explain(err)
 }
 
-// routes opens the brokers of the configuration, each once. They are closed with the session.
-func (s *Session) routes(ctx context.Context) (routes []forward.Route, err error) {
+// Routes opens the brokers of the configuration, each once. They are closed with the session.
+func (s *Session) Routes(ctx context.Context) (routes []forward.Route, err error) {
 	opened := make(map[[2]string]broker.Broker)
 	for i, r := range s.Config.Events.Routes {
 		key := fmt.Sprintf("events.routes[%d]", i)

@@ -57,7 +57,7 @@ func TestEachGuardOfTheConfigurationIsFoundAtTheWorker(t *testing.T) {
 	if err := s.registerHTTP(c.Jobs.HTTP[0], nil); err != nil {
 		t.Fatal(err)
 	}
-	atWorker := s.workerOptions(nil)
+	atWorker := s.workerOptions()
 	if atWorker.Guards != ofAll {
 		t.Errorf("the worker has %+v, want %+v", atWorker.Guards, ofAll)
 	}

@@ -40,6 +40,11 @@ func (s *Session) Register(ctx context.Context) error {
 	if err := s.Jobs.Register(s.Registry, s.Long); err != nil {
 		return fmt.Errorf("jobs of steps: %w", err)
 	}
+	return s.register(ctx)
+}
+
+// register adds the job_execs of the configuration, then the program's own.
+func (s *Session) register(ctx context.Context) error {
 	for _, job := range s.Config.Jobs.HTTP {
 		endpoint, err := http.New(http.Options{URL: job.URL.Reveal(), Headers: job.RevealHeaders(),
 			Secret: []byte(job.Secret.Reveal())})

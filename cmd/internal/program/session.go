@@ -1,7 +1,6 @@
 package program
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,11 +15,11 @@ import (
 	"prescient/config"
 	"prescient/config/value"
 	"prescient/prescient"
-	"prescient/prescient/agent"
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
 	"prescient/prescient/longrun"
 	"prescient/prescient/schedule"
+	"prescient/prescient/service"
 	"prescient/prescient/steps"
 	"prescient/prescient/worker"
 	"prescient/sql"
@@ -46,10 +45,8 @@ type Session struct {
 	Jobs *steps.Jobs
 	// Long calls long runs, beside the worker and under its name; nil where there is none, as of a command that inserts.
 	Long *longrun.Runner
-	// Busy says which share of worker.concurrency is in use, for claims of long runs by load; nil while nobody counts that.
-	Busy    func() float64
-	named   bool // the worker has a name that was configured
-	beats   *heartbeats
+	// Service is what works; nil in a command without a worker.
+	Service *service.Service
 	closers []func()
 	lease   time.Duration // what the connections are set for
 	away    func()        // called where the shard has no server
@@ -146,66 +143,16 @@ func (s *Session) newClient(ctx context.Context, resolution time.Duration) error
 	return s.Explain(err)
 }
 
-// NewHeartbeats makes what tells services outside, where some are configured: before what calls long runs, and the worker.
-func (s *Session) NewHeartbeats(ctx context.Context) (err error) {
-	s.beats, err = newHeartbeats(s.Config.Heartbeats, s.Log, func(jobExec string) bool {
-		fn, _ := s.Long.Function(jobExec)
-		return fn != nil
-	})
-	if s.beats != nil {
-		s.Schedules.OnSent(s.beats.sent)
-		s.closers = append(s.closers, func() { s.beats.end(ctx) })
-	}
-	return err
-}
-
-// NewLong makes what calls long runs, before job_execs are registered.
-func (s *Session) NewLong(ctx context.Context) error {
+// NewWorker returns a worker as it is configured, for what runs no slot.
+func (s *Session) NewWorker(ctx context.Context) (*worker.Worker, error) {
 	ctx, cancel := context.WithTimeout(ctx, ConnectTime)
 	defer cancel()
-	s.named = s.Config.Worker.Name != ""
-	s.Config.Worker.Name = cmp.Or(s.Config.Worker.Name, worker.NewName())
-	wakeUp, err := s.openWakeUp(ctx)
-	if err != nil {
-		return s.Explain(err)
-	}
-	s.Long, err = longrun.New(ctx, s.DB, longrun.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect),
-		Name: s.Config.Worker.Name, Lease: s.Config.Worker.Lease, Pools: s.Config.Worker.Pools, Rules: s.Schedules, Load: s.load, WakeUp: wakeUp, Observer: s.beats.ofLong(), Log: s.Log})
-	return s.Explain(err)
-}
-
-func (s *Session) load() float64 {
-	if s.Busy == nil {
-		return 0
-	}
-	return s.Busy()
-}
-
-// NewWorker returns a worker as it is configured; observer may be nil.
-func (s *Session) NewWorker(ctx context.Context, observer *worker.Observer) (*worker.Worker, error) {
-	ctx, cancel := context.WithTimeout(ctx, ConnectTime)
-	defer cancel()
-	w, err := worker.New(ctx, s.DB, s.workerOptions(s.beats.with(observer)))
+	w, err := worker.New(ctx, s.DB, s.workerOptions())
 	return w, s.Explain(err)
 }
 
-// NewAgent returns what has others know of this process, beside its worker. A timer has the name that is configured, if any.
-func (s *Session) NewAgent(ctx context.Context, w *worker.Worker, kind agent.Kind) (*agent.Agent, error) {
-	ctx, cancel := context.WithTimeout(ctx, ConnectTime)
-	defer cancel()
-	c := s.Config
-	name := w.Name()
-	if kind != agent.Work && !s.named {
-		name = ""
-	}
-	a, err := agent.New(ctx, s.DB, agent.Options{Prefix: c.TablePrefix, Dialect: sql.Dialect(c.Dialect), Kind: kind, Name: name, Every: max(c.Sweep.Every, 0),
-		Version: s.Program.Version[:min(len(s.Program.Version), 64)], Assignment: c.Worker.Assignment, Pools: c.Worker.Pools, Concurrency: c.Worker.Concurrency,
-		Connections: c.Connections, Calling: w.CallTime, LongRuns: s.Long.Running, Log: s.Log})
-	return a, s.Explain(err)
-}
-
 // workerOptions are those of the configuration.
-func (s *Session) workerOptions(observer *worker.Observer) worker.Options {
+func (s *Session) workerOptions() worker.Options {
 	c := s.Config
 	return worker.Options{
 		Prefix:     c.TablePrefix,
@@ -223,10 +170,9 @@ func (s *Session) workerOptions(observer *worker.Observer) worker.Options {
 			FinishWithin: c.Worker.FinishWithin,
 			PutOffPurge:  c.Worker.PutOffPurge,
 		},
-		Times:    worker.Times{Lease: c.Worker.Lease, StopGrace: c.Worker.StopGrace, Patience: c.Worker.Patience},
-		Sweep:    worker.Sweep{Every: c.Sweep.Every, Grace: c.Sweep.Grace, Rate: float64(c.Sweep.Rate), FinishWithin: c.Sweep.FinishWithin},
-		Observer: observer,
-		Log:      s.Log,
+		Times: worker.Times{Lease: c.Worker.Lease, StopGrace: c.Worker.StopGrace, Patience: c.Worker.Patience},
+		Sweep: worker.Sweep{Every: c.Sweep.Every, Grace: c.Sweep.Grace, Rate: float64(c.Sweep.Rate), FinishWithin: c.Sweep.FinishWithin},
+		Log:   s.Log,
 	}
 }
 
@@ -277,6 +223,9 @@ func (s *Session) rolesWith(err error) string {
 	}
 	return ", which the roles " + value.List(roles, "and") + " have"
 }
+
+// OnClose has something given back with the session.
+func (s *Session) OnClose(do func()) { s.closers = append(s.closers, do) }
 
 // close gives everything back, the last first.
 func (s *Session) close() {

@@ -3,11 +3,16 @@ package acceptance
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"prescient/prescient/internal/rig/pages"
 	"prescient/prescient/localserver/servertest"
@@ -19,8 +24,8 @@ var goOnPages = []struct{ page, with, before, after string }{
 	{"README.md", "checks.Insert(ctx, tx", "func insert(ctx context.Context, db *sqlx.DB, placed time.Time) (*client.Client, error) {\n", "return checks, err }"},
 	{"prescient/event/broker/README.md", "func consume(", "var db *sqlx.DB; var outbox *event.Outbox; func remind(context.Context, *sql.Tx, []byte) error { return nil }\n", "var _ = consume"},
 	{"prescient/README.md", "schedules.Create(", "func create(ctx context.Context, tx *sqlx.Tx, checks *client.Client) (*schedule.Schedules, error) { var err error\n", "return schedules, err }"},
-	{"prescient/README.md", "longrun.New(", "func long(ctx context.Context, db *sqlx.DB, schedules *schedule.Schedules, registry *prescient.Registry) (*longrun.Runner, error) {\n", "return runner, err }"},
-	{"prescient/README.md", "steps.New(", "func ofSteps(ctx context.Context, tx *sqlx.Tx, checks *client.Client, registry *prescient.Registry, runner *longrun.Runner) error { var err error\n", "return err }"},
+	{"prescient/README.md", "s.Long.Register(", "func long(s *service.Service) error { var err error\n", "return err }"},
+	{"prescient/README.md", "steps.New(", "func ofSteps(ctx context.Context, tx *sqlx.Tx, checks *client.Client) error { var err error\n", "return err }"},
 	{"prescient/README.md", "audit.With(", "func remove(ctx context.Context, tx *sqlx.Tx, schedules *schedule.Schedules) error { var err error\n", "return err }"},
 	{"prescient/README.md", "kit.RunFor(", "func test(t *testing.T, registry *prescient.Registry, order prescient.Entity) {\n", "}"},
 	{"jobs/README.md", "changequeue.New(", "func queue(deps cmd.Deps, registry *prescient.Registry) error {\n", "return err }"},
@@ -34,7 +39,7 @@ var imported = map[string]string{
 	"context": "context", "sql": "database/sql", "testing": "testing", "time": "time", "sqlx": "github.com/jmoiron/sqlx", "jetstream": "github.com/nats-io/nats.go/jetstream",
 	"cmd": "prescient/cmd", "changequeue": "prescient/jobs/changequeue", "delayq": "prescient/jobs/delayq", "prescient": "prescient/prescient",
 	"audit": "prescient/prescient/audit", "client": "prescient/prescient/client", "connect": "prescient/prescient/connect", "event": "prescient/prescient/event",
-	"longrun": "prescient/prescient/longrun", "prescienttest": "prescient/prescient/prescienttest", "schedule": "prescient/prescient/schedule",
+	"longrun": "prescient/prescient/longrun", "prescienttest": "prescient/prescient/prescienttest", "schedule": "prescient/prescient/schedule", "service": "prescient/prescient/service",
 	"steps": "prescient/prescient/steps", "worker": "prescient/prescient/worker",
 	"fmt": "fmt", "os": "os",
 }
@@ -54,18 +59,19 @@ const story = `func main() {
 	tx := db.MustBegin()
 	schedules, err := create(ctx, tx, checks)
 	must(err)
-	runner, err := long(ctx, db, schedules, registry)
+	s, err := service.New(ctx, db, service.Options{Worker: worker.Options{Registry: registry}})
 	must(err)
-	must(ofSteps(ctx, tx, checks, registry, runner))
+	must(long(s))
+	must(ofSteps(ctx, tx, checks))
 	must(tx.Commit())
 	tx = db.MustBegin()
 	must(remove(ctx, tx, schedules))
 	must(tx.Commit())
 }`
 
-// pagesAsCode writes the packages that the blocks make, and an overlay that has them in the module: none of them is in its folders. Two of
-// them are programs: the one on the page, and the story.
-func pagesAsCode(t *testing.T) (overlay string, packages []string, quickStart, storyOf string) {
+// pagesAsCode writes the packages that the blocks make, and an overlay that has them in the module: none of them is in its folders. Three of
+// them are programs: those on pages, and the story.
+func pagesAsCode(t *testing.T) (overlay string, packages []string, quickStart, embedded, storyOf string) {
 	t.Helper()
 	dir := t.TempDir()
 	root, err := filepath.Abs("../../..")
@@ -87,7 +93,11 @@ func pagesAsCode(t *testing.T) (overlay string, packages []string, quickStart, s
 		for n, block := range pages.Blocks(t, page, "go") {
 			name := strings.NewReplacer("/", "_", ".md", "").Replace(page) + fmt.Sprint(n)
 			if strings.HasPrefix(block, "package main") {
-				quickStart = add(name, block)
+				if of := add(name, block); page == "README.md" {
+					quickStart = of
+				} else {
+					embedded = of
+				}
 				continue
 			}
 			found := false
@@ -119,7 +129,7 @@ func pagesAsCode(t *testing.T) (overlay string, packages []string, quickStart, s
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return overlay, packages, quickStart, storyOf
+	return overlay, packages, quickStart, embedded, storyOf
 }
 
 // fileOf is the file of a package, which imports what the code names.
@@ -137,7 +147,7 @@ func fileOf(name, code string) string {
 // All Go on the pages compiles. What needs only a database runs on each server, and so does the quick start, with the program that it has.
 func TestTheGoAndTheCommandsOnThePagesRun(t *testing.T) {
 	t.Parallel()
-	overlay, packages, quickStart, storyOf := pagesAsCode(t)
+	overlay, packages, quickStart, embedded, storyOf := pagesAsCode(t)
 	build := func(arguments ...string) {
 		t.Helper()
 		if out, err := exec.Command("go", append([]string{"build", "-trimpath", "-overlay", overlay}, arguments...)...).CombinedOutput(); err != nil {
@@ -146,9 +156,10 @@ func TestTheGoAndTheCommandsOnThePagesRun(t *testing.T) {
 	}
 	build(packages...)
 	dir := t.TempDir()
-	program, own := filepath.Join(dir, "story"), filepath.Join(dir, "own")
+	program, own, serves := filepath.Join(dir, "story"), filepath.Join(dir, "own"), filepath.Join(dir, "serves")
 	build("-o", program, storyOf)
 	build("-o", own, quickStart)
+	build("-o", serves, embedded)
 	// In place of go there is the program. A worker without end is one for a slot here.
 	const instead = `#!/bin/sh
 [ "$1 $2" = "run ./cmd/prescient" ] || [ "$1 $2" = "run ." ] || exit 9
@@ -185,6 +196,7 @@ PRESCIENT_DSN=$THE_DSN exec "$THE_PROGRAM" "$@"
 			"SELECT COUNT(*) FROM audit_log WHERE id = 'digest/7'":                                                               2,
 			"SELECT COUNT(*) FROM audit_log WHERE id = 'digest/7' AND reason = 'the customer asked'":                             1,
 		})
+		worksUntilItIsTold(t, serves, d.DSN)
 		owner.MustExec("DELETE FROM future_job")
 		for _, table := range []string{"job_step", "job_version", "job_definition", "schedule"} {
 			owner.MustExec("DELETE FROM " + table)
@@ -210,4 +222,64 @@ PRESCIENT_DSN=$THE_DSN exec "$THE_PROGRAM" "$@"
 			"SELECT COUNT(*) > 0 FROM slot_run":                                                                                  1,
 		})
 	})
+}
+
+// worksUntilItIsTold runs the program of a user's own: it works, is scraped, and ends in order.
+func worksUntilItIsTold(t *testing.T, program, dsn string) {
+	t.Helper()
+	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	_ = free.Close() // the program takes it
+	var said strings.Builder
+	cmd := exec.Command(program)
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), "DSN="+dsn, "LISTEN="+address), &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	for until := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		text := scraped(t, "http://"+address+"/metrics")
+		if strings.Contains(text, "\nprescient_database_up 1\n") && strings.Contains(text, "\nprescient_due_total{job_exec=\"ping\"} 0\n") {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatalf("it does not work: %s", text)
+		}
+	}
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	if err := cmd.Wait(); err != nil || said.Len() > 0 {
+		t.Errorf("%v: %s", err, &said)
+	}
+}
+
+// scraped is what an address answers; empty where nobody listens yet.
+func scraped(t *testing.T, url string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return ""
+	}
+	defer answer.Body.Close()
+	text, _ := io.ReadAll(answer.Body) // what is cut off is asked for again
+	return string(text)
+}
+
+// What a program needs to work, and to be scraped, is short.
+func TestAWorkerOfOnesOwnIsAFewLines(t *testing.T) {
+	n := 0
+	for line := range strings.Lines(pages.Block(t, "prescient/README.md", "go", "service.Open(")) {
+		if strings.TrimSpace(line) != "" {
+			n++
+		}
+	}
+	if n > 25 {
+		t.Errorf("it has %d lines without the empty ones; want 25 at most", n)
+	}
 }

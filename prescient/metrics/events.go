@@ -1,13 +1,11 @@
-package serve
+package metrics
 
 import (
-	"context"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"prescient/prescient/event"
 	"prescient/prescient/event/forward"
 	"prescient/prescient/gauges"
 	"prescient/prescient/worker/books"
@@ -25,7 +23,7 @@ func newEventMetrics() *eventMetrics {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "prescient", Name: name, Help: help}, []string{"topic"})
 	}
 	return &eventMetrics{
-		topics:    labels{own: map[string]bool{books.OtherExecs: true}, room: gauges.MostTopics},
+		topics:    newLabels(gauges.MostTopics),
 		published: counter("events_published_total", "Events that the broker has acknowledged, and that left the outbox."),
 		failed:    counter("events_failed_total", "Publications that are tried again."),
 		setAside:  counter("events_set_aside_total", "Events that the broker refused for good."),
@@ -39,13 +37,13 @@ func (m *eventMetrics) collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.published, m.failed, m.setAside, m.delay}
 }
 
-// start has all that may be told of the topics that routes name be there from the start, as zero, and of those beyond the bound: increase()
+// begin has all that may be told of the topics that routes name be there from the start, as zero, and of those beyond the bound: increase()
 // sees the first failure only where there was a value before it. The beginning of some topics, as in orders.*, names none.
-func (m *eventMetrics) start(routes []string) {
+func (m *eventMetrics) begin(routes []string) {
 	m.of(books.OtherExecs)
 	for _, topic := range routes {
 		if !strings.HasSuffix(topic, "*") {
-			m.topics.own[topic] = true
+			m.topics.know(topic)
 			m.of(topic)
 		}
 	}
@@ -72,28 +70,4 @@ func (m *eventMetrics) observer() *forward.Observer {
 			m.delay.WithLabelValues(topic).Observe(d.Seconds())
 		}
 	}}
-}
-
-// outboxProbe looks at the outbox.
-type outboxProbe struct {
-	ask func(ctx context.Context) ([]event.Waiting, error)
-	gauges.Remembered[[]event.Waiting]
-}
-
-// oldest is how long the oldest event has waited.
-func (p *outboxProbe) oldest() (age time.Duration, err error) {
-	waiting, err := p.Look(p.ask)
-	for _, w := range waiting {
-		age = max(age, w.Age)
-	}
-	return age, err
-}
-
-// Describe implements prometheus.Collector.
-func (p *outboxProbe) Describe(to chan<- *prometheus.Desc) { gauges.Outbox.Describe(to) }
-
-// Collect implements prometheus.Collector.
-func (p *outboxProbe) Collect(to chan<- prometheus.Metric) {
-	waiting, _ := p.Look(p.ask) // what fails shows as prescient_database_up, or in /healthz
-	gauges.SendOutbox(to, waiting)
 }

@@ -1,4 +1,4 @@
-package serve
+package metrics
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 
 // A misspelt name is seen in the metrics; rows with names without end do not make labels without end.
 func TestFewNamesThatOnlyRowsHaveAreLabels(t *testing.T) {
-	m := newMetrics([]string{"unshipped"})
+	m := begun("unshipped")
 	var workers sync.WaitGroup
 	for range 4 {
 		workers.Go(func() {
@@ -56,7 +56,7 @@ func TestCallsThatFailAreCountedByJobExec(t *testing.T) {
 	for i := range names {
 		names[i] = fmt.Sprintf("exec-%03d", i)
 	}
-	m := newMetrics(names)
+	m := begun(names...)
 	for _, name := range append(names, "a-row-has-it") {
 		job := prescient.FutureJob{JobExec: name}
 		m.answered([]worker.Result{{Job: job, Called: true, Failed: true, Outcome: prescient.Failed}, {Job: job, Called: true, Failed: true, Reason: "tried again"},

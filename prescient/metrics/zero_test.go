@@ -1,4 +1,4 @@
-package serve
+package metrics
 
 import (
 	"context"
@@ -15,8 +15,15 @@ import (
 	"prescient/prescient/worker/books"
 )
 
+// begun are the metrics of a worker with these job_execs.
+func begun(jobExecs ...string) *rowMetrics {
+	m := newRowMetrics()
+	m.begin(jobExecs)
+	return m
+}
+
 // gatherer is a registry with the metrics of a worker.
-func gatherer(t *testing.T, m *metrics) *prometheus.Registry {
+func gatherer(t *testing.T, m *rowMetrics) *prometheus.Registry {
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m.collectors()...)
@@ -46,7 +53,7 @@ func series(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 
 // increase() of Prometheus sees the first failure only where there was a value before it.
 func TestEachLabelThatIsKnownIsThereFromTheStart(t *testing.T) {
-	got := series(t, gatherer(t, newMetrics([]string{"unshipped"})))
+	got := series(t, gatherer(t, begun("unshipped")))
 	want := []string{`prescient_slot_runs_total{result="ok"}`, `prescient_slot_runs_total{result="error"}`}
 	for _, name := range []string{"unshipped", books.OtherExecs} {
 		for _, metric := range []string{"due_total", "dropped_total", "call_errors_total", "lateness_seconds", "run_seconds"} {
@@ -64,7 +71,7 @@ func TestEachLabelThatIsKnownIsThereFromTheStart(t *testing.T) {
 		}
 	}
 	events, registry := newEventMetrics(), prometheus.NewRegistry()
-	events.start([]string{"orders", "audit.*", "*"})
+	events.begin([]string{"orders", "audit.*", "*"})
 	registry.MustRegister(events.collectors()...)
 	of := series(t, registry)
 	for _, metric := range []string{"published_total", "failed_total", "set_aside_total"} {
@@ -89,7 +96,7 @@ func TestOfManyPoolsTheWorstHaveALabel(t *testing.T) {
 	for i := range 3 * gauges.MostPools {
 		pools = append(pools, agent.Pool{Name: fmt.Sprintf("p%03d", i), Waiting: 1, Oldest: time.Duration(i%(3*gauges.MostPools-5)) * time.Second})
 	}
-	p := &agentProbe{busy: func() float64 { return 0 }, list: func(context.Context) ([]agent.Known, error) { return nil, nil },
+	p := &agentLook{busy: func() float64 { return 0 }, list: func(context.Context) ([]agent.Known, error) { return nil, nil },
 		pools: func(context.Context, []agent.Known) ([]agent.Pool, error) { return pools, nil }}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(p)

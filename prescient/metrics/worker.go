@@ -1,20 +1,15 @@
-package serve
+package metrics
 
 import (
-	"context"
-	"sync"
-	"time"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"prescient/prescient"
-	"prescient/prescient/gauges"
 	"prescient/prescient/worker"
 	"prescient/prescient/worker/books"
 )
 
-// metrics are what a worker tells Prometheus. Their names begin with prescient_.
-type metrics struct {
+// rowMetrics are what a worker tells Prometheus. Their names begin with prescient_.
+type rowMetrics struct {
 	execs labels
 	ended, moved, dropped, failed, slotRuns,
 	due *prometheus.CounterVec
@@ -23,42 +18,13 @@ type metrics struct {
 	retries, leasesLost, takeovers, stuck, overSLA prometheus.Counter
 }
 
-// labels are the job_execs that have a label of their own: those that are registered, up to mostExecs, and the first few others, which only
-// rows have, and which are mostly misspelt.
-type labels struct {
-	mu   sync.RWMutex
-	own  map[string]bool
-	room int // for names that are not registered
-}
-
 // mostExecs is how many job_execs that are registered have a label from the start.
 const mostExecs = 200
 
 // strangers is how many names that are not registered have a label. Rows must not make labels without end.
 const strangers = 20
 
-// of returns the label of a job_exec.
-func (l *labels) of(jobExec string) string {
-	l.mu.RLock()
-	known := l.own[jobExec]
-	l.mu.RUnlock()
-	if known {
-		return jobExec
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.own[jobExec]:
-	case l.room == 0:
-		return books.OtherExecs
-	default:
-		l.room--
-		l.own[jobExec] = true
-	}
-	return jobExec
-}
-
-func newMetrics(jobExecs []string) *metrics {
+func newRowMetrics() *rowMetrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "prescient", Name: name, Help: help}, labels)
 	}
@@ -68,8 +34,8 @@ func newMetrics(jobExecs []string) *metrics {
 	histogram := func(name, help string, buckets []float64) *prometheus.HistogramVec {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "prescient", Name: name, Help: help, Buckets: buckets}, []string{"job_exec"})
 	}
-	m := &metrics{
-		execs:    labels{own: make(map[string]bool), room: strangers},
+	return &rowMetrics{
+		execs:    newLabels(strangers),
 		due:      counter("due_total", "Rows that were due, and whose answer was committed.", "job_exec"),
 		ended:    counter("ended_total", "Jobs that ended.", "job_exec", "outcome"),
 		moved:    counter("moved_total", "Rows that went to a later slot: returned a time, error to be retried, or without a call, put_off or unregistered.", "job_exec", "why"),
@@ -87,19 +53,22 @@ func newMetrics(jobExecs []string) *metrics {
 		stuck:      single("stuck_total", "Rows that a slot run left behind, since what became of them could not be written."),
 		overSLA:    single("over_sla_total", "Calls that started later than their SLA."),
 	}
+}
+
+// begin has all that may be told of these job_execs be there, as zero, and of those beyond the bound.
+func (m *rowMetrics) begin(jobExecs []string) {
 	for _, name := range jobExecs[:min(len(jobExecs), mostExecs)] {
-		m.execs.own[name] = true
+		m.execs.know(name)
 		m.start(name)
 	}
 	m.start(books.OtherExecs)
 	for _, result := range []string{ranOK, ranError} {
 		m.slotRuns.WithLabelValues(result)
 	}
-	return m
 }
 
 // collectors are all of the metrics.
-func (m *metrics) collectors() []prometheus.Collector {
+func (m *rowMetrics) collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.due, m.ended, m.moved, m.dropped, m.failed, m.slotRuns, m.lateness, m.runTime, m.slotSeconds, m.retries,
 		m.leasesLost, m.takeovers, m.stuck, m.overSLA}
 }
@@ -112,7 +81,7 @@ const (
 
 // start has all that may be told of a job_exec be there from the start, as zero: increase() sees the first failure only where there was
 // a value before it.
-func (m *metrics) start(name string) {
+func (m *rowMetrics) start(name string) {
 	m.due.WithLabelValues(name)
 	m.dropped.WithLabelValues(name)
 	m.failed.WithLabelValues(name)
@@ -128,12 +97,7 @@ func (m *metrics) start(name string) {
 	}
 }
 
-// observer returns what fills the metrics; working is called once the worker works.
-func (m *metrics) observer(working func()) *worker.Observer {
-	return &worker.Observer{Working: working, SlotRun: m.slotRun, Answered: m.answered}
-}
-
-func (m *metrics) slotRun(f books.Figures, err error) {
+func (m *rowMetrics) slotRun(f books.Figures, err error) {
 	result := ranOK
 	if err != nil {
 		result = ranError
@@ -147,7 +111,7 @@ func (m *metrics) slotRun(f books.Figures, err error) {
 	m.overSLA.Add(float64(f.OverSLA))
 }
 
-func (m *metrics) answered(answers []worker.Result) {
+func (m *rowMetrics) answered(answers []worker.Result) {
 	for i := range answers {
 		a := &answers[i]
 		name := m.execs.of(a.Job.JobExec)
@@ -174,26 +138,4 @@ func (m *metrics) answered(answers []worker.Result) {
 			m.runTime.WithLabelValues(name).Observe(a.Ran.Seconds())
 		}
 	}
-}
-
-// probe looks at the backlog.
-type probe struct {
-	ask func(ctx context.Context) (time.Time, time.Duration, error)
-	gauges.Remembered[time.Duration]
-}
-
-func (p *probe) backlog() (time.Duration, error) {
-	return p.Look(func(ctx context.Context) (time.Duration, error) {
-		_, age, err := p.ask(ctx)
-		return age, err
-	})
-}
-
-// Describe implements prometheus.Collector.
-func (p *probe) Describe(to chan<- *prometheus.Desc) { gauges.Backlog.Describe(to) }
-
-// Collect implements prometheus.Collector.
-func (p *probe) Collect(to chan<- prometheus.Metric) {
-	age, err := p.backlog()
-	gauges.SendBacklog(to, age, err)
 }

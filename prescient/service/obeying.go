@@ -1,4 +1,4 @@
-package serve
+package service
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"prescient/cmd/internal/program"
 	"prescient/prescient/agent"
 )
 
@@ -23,29 +22,32 @@ func (i *idle) isWell() bool            { return time.Now().UnixNano() < i.until
 const settleTime = time.Minute
 
 // obeying runs what works until ctx ends. While the agent is to drain nothing works: what was under way ends as at a stop, long runs are handed on, and the
-// process stays. rests says so meanwhile, and is over once something works again.
-func obeying(ctx context.Context, s *program.Session, a *agent.Agent, rests *idle, work func(ctx context.Context) error) error {
+// process stays. That it rests is said meanwhile, and is over once something works again.
+func (s *Service) obeying(ctx context.Context, a *agent.Agent, work func(ctx context.Context) error) error {
+	times, log := s.options.Worker.Times, s.options.Worker.Log
 	for {
 		drains, turns := a.Drains()
 		if !drains {
-			s.Long.GoOn()
+			if s.Long != nil {
+				s.Long.GoOn()
+			}
 			left, err := until(ctx, turns, func() {
-				rests.forSome(s.Config.Worker.StopGrace + s.Config.Worker.Lease + settleTime)
-				s.Log.Info().Stringer("grace", s.Config.Worker.StopGrace).Msg("draining: nothing new is started until agents undrain, what runs may end")
+				s.rests.forSome(times.StopGrace + times.Lease + settleTime)
+				log.Info().Stringer("grace", times.StopGrace).Msg("draining: nothing new is started until agents undrain, what runs may end")
 			}, work)
 			if !left || err != nil || ctx.Err() != nil {
 				return err
 			}
-			rests.always()
-			s.Log.Info().Msg("drained: what ran has ended or was handed on")
+			s.rests.always()
+			log.Info().Msg("drained: what ran has ended or was handed on")
 			continue
 		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-turns:
-			rests.forSome(settleTime)
-			s.Log.Info().Msg("draining no more: working")
+			s.rests.forSome(settleTime)
+			log.Info().Msg("draining no more: working")
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package serve
+package metrics
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func TestTheMetricIsOfTheWorstSlotOfAFreshForecast(t *testing.T) {
 		{err: forecast.ErrNone, none: true},
 	} {
 		registry := prometheus.NewRegistry()
-		registry.MustRegister(&forecastProbe{ask: func(context.Context) (forecast.Report, error) { return test.report, test.err }})
+		registry.MustRegister(&forecastLook{ask: func(context.Context) (forecast.Report, error) { return test.report, test.err }})
 		got, there := series(t, registry)["prescient_forecast_over_seconds{}"]
 		if there == test.none || got != test.want {
 			t.Errorf("%+v: %v, %t", test, got, there)
