@@ -63,20 +63,52 @@ func (p *Processes) KillAll(exited <-chan struct{}) []Survivor {
 		if !sure && len(left) == 0 {
 			unsure++
 		}
+		is := look{left: len(left), sure: sure || unsure > mostUnsure, late: time.Now().After(end)}
 		select {
 		case <-exited:
-			if len(left) == 0 && (sure || unsure > mostUnsure) {
-				return nil
-			}
+			is.exited = true
 		default:
 		}
-		if time.Now().After(end) {
-			if len(left) == 0 { // where /proc does not show others' processes
-				left = []Survivor{{p.leader, "its program"}}
-			}
+		switch is.says() {
+		case gone:
+			return nil
+		case survives:
 			return left
+		case hidden:
+			return []Survivor{{p.leader, "its program"}}
 		}
 		pace = min(2*pace, lastPace)
+	}
+}
+
+// look is what KillAll knows after a look at the processes.
+type look struct {
+	left   int  // were found
+	exited bool // the leader has
+	sure   bool // nothing can have escaped the look, or it was repeated often enough
+	late   bool // the time for it is over
+}
+
+// What becomes of a call after a look.
+const (
+	again    = iota // look again
+	gone            // nothing is left of it
+	survives        // what was found could not be ended
+	hidden          // its program could not be ended, and /proc does not show others' processes
+)
+
+// says is what becomes of the call. A machine that is too busy for a sure look in good time leaves nothing alive that was found: then the call
+// is over.
+func (l look) says() int {
+	switch {
+	case l.left == 0 && l.exited && (l.sure || l.late):
+		return gone
+	case !l.late:
+		return again
+	case l.left > 0:
+		return survives
+	default:
+		return hidden
 	}
 }
 
