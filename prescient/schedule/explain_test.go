@@ -81,7 +81,7 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 	for _, n := range []int{1, 2, idsPerStatement} {
 		ids := idList(idsOf(many[:n], func(one Schedule) string { return one.ID }))
 		add(fmt.Sprintf("schedule/version_keep %d", n), s.tables.Fill("schedule/version_keep", "{ids}", ids), reached)
-		add(fmt.Sprintf("schedule/version_many %d", n), s.tables.Fill("schedule/version_many", "{ids}", ids, "{most}", "50"), map[string]string{"one": byID, "version": byID})
+		add(fmt.Sprintf("schedule/version_many %d", n), s.tables.Fill("schedule/version_many", "{ids}", ids, "{most}", "50"), map[string]string{"version": byID})
 	}
 	add("schedule/version_oldest", s.tables.Fill("schedule/version_oldest", "{id}", "'s00001'", "{limit}", "10"), version)
 	add("schedule/version_list", s.tables.Fill("schedule/version_list", "{payload}", string(toCompare), "{id}", "'s00001'", "{limit}", "10"), version)
@@ -89,14 +89,14 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 	add("schedule/version_forget", s.tables.Fill("schedule/version_forget", "{id}", "'s00001'", "{versions}",
 		"created_at = '2026-11-20 10:00:00.000000' AND version = 1 OR created_at = '2026-11-20 10:00:00.000000' AND version = 2"), exact)
 	add("schedule/by_hand", s.tables.Fill("schedule/by_hand", "{second}", "'2026-11-20 10:00:00'", "{id}", "'s00001'"), reached)
-	add("schedule/replace", s.tables.Fill("schedule/replace", "{rows}", string(appendRow(nil, many[0].withDefaults(), true, rig.At("10:00"), occurrences.Ahead{Int64: 3600, Valid: true}))), nil)
+	add("schedule/replace", s.tables.Fill("schedule/replace", "{rows}", string(s.appendRow(nil, many[0].withDefaults(), true, rig.At("10:00"), occurrences.Ahead{Int64: 3600, Valid: true}))), nil)
 	add("schedule/of_owner", s.tables.Fill("schedule/of_owner", "{payload}", string(toCompare), "{name}", "'order'", "{key}", "'7'"), map[string]string{"p_schedule": byOwner})
 	add("schedule/list_refused", s.tables.Fill("schedule/list_refused", "{payload}", string(noPayload), "{after}", "'s00010'", "{limit}", "100"),
 		map[string]string{"p_schedule_refused": byID, "p_schedule": byID})
 	add("schedule/deleted", s.tables.Fill("schedule/deleted", "{rows}", "('new', '2026-11-20 10:00:00')"), nil)
 	add("schedule/refused", s.tables.Fill("schedule/refused", "{rows}", "('new')"), nil)
 	add("schedule/list", s.tables.Fill("schedule/list", "{payload}", string(noPayload), "{index}", "PRIMARY", "{filter}", "id > 's03000'", "{limit}", "100"), reached)
-	add("schedule/insert", s.tables.Fill("schedule/insert", "{rows}", string(appendRow(nil, many[0].withDefaults(), true, rig.At("10:00"), occurrences.Ahead{Int64: 3600, Valid: true}))), nil)
+	add("schedule/insert", s.tables.Fill("schedule/insert", "{rows}", string(s.appendRow(nil, many[0].withDefaults(), true, rig.At("10:00"), occurrences.Ahead{Int64: 3600, Valid: true}))), nil)
 	return list
 }
 
