@@ -28,8 +28,8 @@ func TestNoStatementOfSchedulesScansATable(t *testing.T) {
 		_, err := s.CreateMany(t.Context(), r.AppAt(rig.At("10:00")), many)
 		r.Must(err)
 		r.Exec("UPDATE p_schedule SET is_long = 1, job_exec = 'x', topic = ''")
-		r.Exec("INSERT INTO p_schedule_refused SELECT id FROM p_schedule")
-		r.Exec("INSERT INTO p_schedule_deleted SELECT id, '2026-11-20 12:00:00' FROM p_schedule")
+		r.Exec("INSERT INTO p_schedule_refused (schedule_id) SELECT id FROM p_schedule")
+		r.Exec("INSERT INTO p_schedule_deleted (id, fired_until) SELECT id, '2026-11-20 12:00:00' FROM p_schedule")
 		for part := range slices.Chunk(many, 1000) {
 			r.Must(s.keepVersions(t.Context(), r.App, idsOf(part, func(one Schedule) string { return one.ID })))
 		}
