@@ -81,7 +81,7 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 	for _, n := range []int{1, 2, idsPerStatement} {
 		ids := idList(idsOf(many[:n], func(one Schedule) string { return one.ID }))
 		add(fmt.Sprintf("schedule/version_keep %d", n), s.tables.Fill("schedule/version_keep", "{ids}", ids), reached)
-		add(fmt.Sprintf("schedule/version_many %d", n), s.tables.Fill("schedule/version_many", "{ids}", ids, "{most}", "50"), map[string]string{"version": byID})
+		add(fmt.Sprintf("schedule/version_many %d", n), s.tables.Fill("schedule/version_many", "{ids}", ids, "{most}", "50"), map[string]string{"one": byID, "version": byID})
 	}
 	add("schedule/version_oldest", s.tables.Fill("schedule/version_oldest", "{id}", "'s00001'", "{limit}", "10"), version)
 	add("schedule/version_list", s.tables.Fill("schedule/version_list", "{payload}", string(toCompare), "{id}", "'s00001'", "{limit}", "10"), version)

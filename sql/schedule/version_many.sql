@@ -1,9 +1,12 @@
--- Of which schedules, which are locked, more versions are kept than stay, and how many.
--- Index: PRIMARY of schedule_version, about as many entries as stay for each. Locks: none.
+-- Of which schedules, which are locked, more versions are kept than stay, and how many. Vitess counts
+-- by groups alone, for which MariaDB sorts.
+-- Index: PRIMARY of schedule, one entry each; PRIMARY of schedule_version, about as many entries as stay for each. Locks: none.
 -- {ids}: a list, {most}: how many stay
-SELECT HEX(version.schedule), COUNT(*) AS kept
-FROM {prefix}schedule_version version FORCE INDEX (PRIMARY) WHERE (version.schedule IN ({ids}) OR 1 = 0)
-  AND version.place IN ({places}) -- only vitess
-GROUP BY version.schedule
-  , version.place -- only vitess
+SELECT HEX(one.id), -- only full
+  (SELECT COUNT(*) FROM {prefix}schedule_version version FORCE INDEX (PRIMARY) WHERE version.schedule = one.id) AS kept -- only full
+FROM {prefix}schedule one FORCE INDEX (PRIMARY) WHERE (one.id IN ({ids}) OR 1 = 0) -- only full
+SELECT HEX(one.schedule), COUNT(*) AS kept -- only plain
+FROM {prefix}schedule_version one FORCE INDEX (PRIMARY) WHERE (one.schedule IN ({ids}) OR 1 = 0) -- only plain
+  AND one.place IN ({places}) -- only vitess
+GROUP BY one.schedule, one.place -- only plain
 HAVING kept > {most}
