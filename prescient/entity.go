@@ -100,6 +100,22 @@ func ValidLabel(what, s string, limit int) error {
 // default expression computes the same bytes for a plain INSERT.
 type Key [16]byte
 
+// KeyspaceID is where in a sharded keyspace lies what is about an entity: the first 12 bytes of all its job_keys.
+type KeyspaceID [12]byte
+
+// KeyspaceID is where what is about the entity lies.
+func (e Entity) KeyspaceID() KeyspaceID { return KeyspaceID(hashed(e.Name + "\x00" + e.Key)) }
+
+// KeyspaceIDOf is that of the entity that the key of an event names, as order/42 does; that of a key without a slash is no entity's.
+func KeyspaceIDOf(key string) KeyspaceID {
+	return KeyspaceID(hashed(strings.Replace(key, "/", "\x00", 1)))
+}
+
+func hashed(text string) []byte {
+	sum := sha256.Sum256([]byte(text))
+	return sum[:len(KeyspaceID{})]
+}
+
 // KeyOf returns the job_key of the one row that may be pending for this entity, job_exec and tag.
 func KeyOf(e Entity, jobExec, tag string) Key {
 	return e.KeyWith(CheckPart(jobExec, tag))
@@ -108,8 +124,8 @@ func KeyOf(e Entity, jobExec, tag string) Key {
 // KeyWith is KeyOf for what CheckPart returned, for the many rows that have the same.
 func (e Entity) KeyWith(check [4]byte) Key {
 	var k Key
-	entity := sha256.Sum256([]byte(e.Name + "\x00" + e.Key))
-	copy(k[:12], entity[:])
+	id := e.KeyspaceID()
+	copy(k[:], id[:])
 	copy(k[12:], check[:])
 	return k
 }

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Read returns a file as it is in the dialect. A line that ends in "-- only full" or "-- only plain" is left out in the other one. In the
-// place of a line "-- +file procedures/parts/begin.sql" stands that file, of which a line that ends in "-- only cancel" is for cancel.sql
+// Read returns a file as it is in the dialect. A line that ends in "-- only full" or "-- only plain" is left out in the other one, and one that
+// ends in "-- only vitess" but for Vitess, which is to be told where rows lie. In the place of a line "-- +file procedures/parts/begin.sql" stands that file, of which a line that ends in "-- only cancel" is for cancel.sql
 // alone.
 func (d Dialect) Read(files fs.FS, name string) (string, error) {
 	if d != Plain {
 		d = Full
 	}
-	return d.readFor("", files, name)
+	return d.readFor("", false, files, name)
 }
 
-// readFor reads a file as that one has it which names it.
-func (d Dialect) readFor(reader string, files fs.FS, name string) (string, error) {
+// readFor reads a file as that one has it which names it; placed is for Vitess.
+func (d Dialect) readFor(reader string, placed bool, files fs.FS, name string) (string, error) {
 	file, err := fs.ReadFile(files, name)
 	if err != nil {
 		return "", err
@@ -25,7 +25,7 @@ func (d Dialect) readFor(reader string, files fs.FS, name string) (string, error
 	var whole strings.Builder
 	for line := range strings.Lines(string(file)) {
 		line, whose, marked := strings.Cut(strings.TrimSuffix(line, "\n"), "-- only ")
-		if marked && whose != string(d) && whose != reader {
+		if marked && whose != string(d) && whose != reader && !(placed && whose == "vitess") {
 			continue
 		}
 		line = strings.TrimRight(line, " ")
@@ -34,7 +34,7 @@ func (d Dialect) readFor(reader string, files fs.FS, name string) (string, error
 			whole.WriteString(line + "\n")
 			continue
 		}
-		part, err := d.readFor(strings.TrimSuffix(path.Base(name), ".sql"), files, other)
+		part, err := d.readFor(strings.TrimSuffix(path.Base(name), ".sql"), placed, files, other)
 		if err != nil {
 			return "", err
 		}

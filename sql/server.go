@@ -22,6 +22,9 @@ const (
 	VitessShard Server = "vitess-shard"
 )
 
+// Placed says whether rows are written with where they lie, in the columns place: a keyspace of Vitess may be sharded.
+func (s Server) Placed() bool { return s == Vitess || s == VitessShard }
+
 // Querier is what *sql.DB, *sql.Conn and *sqlx.DB have in common.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)

@@ -46,13 +46,19 @@ func Load(prefix string) (Statements, error) { return LoadFor(Full, prefix) }
 
 // LoadFor is Load in a dialect.
 func LoadFor(dialect Dialect, prefix string) (Statements, error) {
+	return LoadOn(MySQL, dialect, prefix)
+}
+
+// LoadOn is LoadFor on a server: what is sent to Vitess says where rows lie, too.
+func LoadOn(server Server, dialect Dialect, prefix string) (Statements, error) {
 	if err := CheckPrefix(prefix); err != nil {
 		return nil, err
 	}
 	if dialect != Plain {
 		dialect = Full
 	}
-	read, _ := loaded.LoadOrStore(installation{dialect, prefix}, sync.OnceValues(func() (Statements, error) { return load(dialect, prefix) }))
+	of := installation{dialect, prefix, server.Placed()}
+	read, _ := loaded.LoadOrStore(of, sync.OnceValues(of.load))
 	return read.(func() (Statements, error))()
 }
 
@@ -63,26 +69,27 @@ var loaded sync.Map
 type installation struct {
 	dialect Dialect
 	prefix  string
+	placed  bool
 }
 
-func load(dialect Dialect, prefix string) (Statements, error) {
+func (i installation) load() (Statements, error) {
 	all := make(Statements)
 	err := fs.WalkDir(statementFiles, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.Contains(path, "/parts/") {
 			return err
 		}
-		text, err := dialect.Read(statementFiles, path)
+		text, err := i.dialect.readFor("", i.placed, statementFiles, path)
 		if err != nil {
 			return err
 		}
 		name := strings.TrimSuffix(path, ".sql")
-		if dialect == Plain {
+		if i.dialect == Plain {
 			if onlyInFull[name] {
 				return nil
 			}
 			text = strings.ReplaceAll(text, " SKIP LOCKED", " NOWAIT")
 		}
-		all[name] = strings.ReplaceAll(withLeases(withoutComments(text)), "{prefix}", prefix)
+		all[name] = strings.ReplaceAll(withLeases(withoutComments(text)), "{prefix}", i.prefix)
 		return nil
 	})
 	return all, err

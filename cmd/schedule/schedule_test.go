@@ -200,7 +200,7 @@ func TestSchedulesAreListed(t *testing.T) {
 		// Of plain SQL, and no good: its timer says so when it is called.
 		r.Exec("INSERT INTO schedule (id, crontabs, job_exec) VALUES ('bad', '61 * * * *', 'x')")
 		r.Exec("UPDATE schedule SET enabled = FALSE, disabled_at = UTC_TIMESTAMP(6), disabled_reason = 'its minute is 61' WHERE id = 'bad'")
-		r.Exec("INSERT INTO schedule_refused VALUES ('bad')")
+		r.Exec("INSERT INTO schedule_refused (schedule_id) VALUES ('bad')")
 		first := r.Execute("schedule", "list", "--limit", "2", "--owner", "customer/0")
 		first.Wants(r.T, cmd.ExitOK, "there are more: --after 's2'")
 		if want := `id  crontab  zone  fires   owner       next (UTC)

@@ -25,9 +25,9 @@ func VSchema(prog *program.Program) *cobra.Command {
 		Long: `Prints the VSchema of a sharded keyspace of Vitess, for vtctldclient ApplyVSchema, which replaces what the keyspace had: so
 give what it has by --into, and the app's own tables stay in it. It connects to nothing.
 
-Pending checks, history and long runs lie where their job_key says, which begins with a hash of the entity. What a shard has
-for itself, such as its ledger, are reference tables: only sessions that are targeted at the shard are to write them. The
-tables of schedules, jobs of steps, events and the audit are left out: Vitess refuses them to whoever is not targeted.`,
+Pending checks, history and long runs lie where their job_key says, which begins with a hash of the entity; schedules, jobs of
+steps, events and the audit where their place says, which is that hash. What a shard has for itself, such as its ledger and
+shared steps, are reference tables: only sessions that are targeted at the shard are to write them.`,
 		Example: fmt.Sprintf(`  vtctldclient GetVSchema shop | %s vschema --into - > shop.json
   vtctldclient ApplyVSchema --vschema-file shop.json shop`, prog.Name),
 		Args: arguments.None,

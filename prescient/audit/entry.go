@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/reserved"
 )
 
 // Kind is what an entry is about.
@@ -67,6 +68,8 @@ type Entry struct {
 	Kind Kind
 	// ID of the object: up to 400 characters.
 	ID string
+	// Entity is that of a Check: where that lies in a sharded keyspace, its entries do.
+	Entity prescient.Entity
 	// Verb says what was done: an identifier of up to 32 letters.
 	Verb string
 	// Version is that of the object after the change; 0 where it has none.
@@ -104,6 +107,18 @@ type stream [16]byte
 func streamOf(kind Kind, id string) stream {
 	sum := sha256.Sum256([]byte(string(kind) + "\x00" + id))
 	return stream(sum[:16])
+}
+
+// place is where in a sharded keyspace the entry lies: with the check or the schedule that it is about, and else anywhere, with all of its object.
+func (e Entry) place() prescient.KeyspaceID {
+	switch {
+	case e.Entity != prescient.Entity{}:
+		return e.Entity.KeyspaceID()
+	case e.Kind == Job:
+		return prescient.Entity{Name: prescient.ScheduleEntity, Key: reserved.JobPrefix + e.ID}.KeyspaceID()
+	}
+	of := streamOf(e.Kind, e.ID) // of a schedule it begins with the hash of its timer's entity
+	return prescient.KeyspaceID(of[:len(prescient.KeyspaceID{})])
 }
 
 func (s stream) literal(b []byte) []byte {

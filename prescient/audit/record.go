@@ -46,7 +46,7 @@ func (l Log) Record(ctx context.Context, db prescient.DB, entries ...Entry) erro
 	var rows [][]byte
 	size := 0
 	for i, e := range entries {
-		r, err := rowOf(e, by)
+		r, err := l.rowOf(e, by)
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (l Log) Record(ctx context.Context, db prescient.DB, entries ...Entry) erro
 }
 
 // rowOf is an entry as literals, in the order of the columns.
-func rowOf(e Entry, by By) ([]byte, error) {
+func (l Log) rowOf(e Entry, by By) ([]byte, error) {
 	if err := e.validate(); err != nil {
 		return nil, err
 	}
@@ -95,6 +95,9 @@ func rowOf(e Entry, by By) ([]byte, error) {
 	}
 	for _, value := range []string{before, after} {
 		b = literal.AppendTextOrNull(append(b, ','), value)
+	}
+	if l.tables.Server.Placed() {
+		b = literal.AppendPlace(append(b, ','), e.place())
 	}
 	return b, nil
 }

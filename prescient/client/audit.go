@@ -39,7 +39,7 @@ type endState struct {
 func (c *Client) recordCancelled(ctx context.Context, db prescient.DB, jobs []prescient.FutureJob) error {
 	entries := make([]audit.Entry, len(jobs))
 	for i, job := range jobs {
-		entries[i] = audit.Entry{Kind: audit.Check, ID: audit.CheckID(job.Entity(), job.JobExec, job.Tag), Verb: verbCancel,
+		entries[i] = audit.Entry{Kind: audit.Check, ID: audit.CheckID(job.Entity(), job.JobExec, job.Tag), Entity: job.Entity(), Verb: verbCancel,
 			Before: waitsOf(job), After: endState{Outcome: prescient.Cancelled}}
 	}
 	return c.log().Record(ctx, db, entries...)
@@ -54,7 +54,7 @@ func (c *Client) recordRescheduled(ctx context.Context, db prescient.DB, jobs []
 	for i, job := range jobs {
 		after := waitsOf(job)
 		after.DueAt, after.Slot = did[i].DueAt, did[i].Slot
-		entries[i] = audit.Entry{Kind: audit.Check, ID: audit.CheckID(job.Entity(), job.JobExec, job.Tag), Verb: verbReschedule,
+		entries[i] = audit.Entry{Kind: audit.Check, ID: audit.CheckID(job.Entity(), job.JobExec, job.Tag), Entity: job.Entity(), Verb: verbReschedule,
 			Before: waitsOf(job), After: after}
 	}
 	return c.log().Record(ctx, db, entries...)
@@ -68,7 +68,8 @@ func (c *Client) recordRequeued(ctx context.Context, db prescient.DB, jobs []Req
 			continue
 		}
 		now := inserted[len(entries)]
-		entries = append(entries, audit.Entry{Kind: audit.Check, ID: audit.CheckID(prescient.Entity{Name: job.EntityName, Key: job.EntityKey}, job.JobExec, job.Tag),
+		e := prescient.Entity{Name: job.EntityName, Key: job.EntityKey}
+		entries = append(entries, audit.Entry{Kind: audit.Check, ID: audit.CheckID(e, job.JobExec, job.Tag), Entity: e,
 			Verb: verbRequeue, Before: endState{job.Outcome, &job.EndedAt}, After: waits{DueAt: now.DueAt, Slot: now.Slot}})
 	}
 	return c.log().Record(ctx, db, entries...)

@@ -15,6 +15,7 @@ import (
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
+	text "prescient/sql"
 )
 
 // Own is a client for the rows that a room of the library keeps of its own, under an entity name that apps may not use.
@@ -46,6 +47,15 @@ func (o Own) chunks(keys []string) [][]prescient.Entity {
 // Now returns the database's time, and makes sure that slot_config is as it was.
 func (o Own) Now(ctx context.Context, db prescient.DB) (time.Time, error) {
 	return o.client.now(ctx, db)
+}
+
+// NowOf is Now for what is done of a key: in a sharded keyspace the shard of its checks is asked, and no other comes into the transaction.
+func (o Own) NowOf(ctx context.Context, db prescient.DB, key string) (time.Time, error) {
+	if o.client.tables.Server != text.Vitess {
+		return o.Now(ctx, db)
+	}
+	now, _, err := o.client.readPending(ctx, db, prescient.KeyOf(o.Entity(key), "", ""))
+	return now, err
 }
 
 // beginsAgainFor is for how long a transaction of a room's own is begun again that others got in the way of.

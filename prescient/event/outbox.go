@@ -26,12 +26,23 @@ type Outbox struct {
 	tables *store.Tables
 	log    audit.Log
 	took   bell.Bell
+	// placeOf is where the events of a key lie in a sharded keyspace.
+	placeOf func(key string) prescient.KeyspaceID
 }
 
 // New returns the outbox of the installation that a client works on.
 func New(c *client.Client) *Outbox {
 	own := c.Own(reserved.Outbox())
-	return &Outbox{own: own, tables: own.Tables(), log: audit.On(own.Tables()), took: bell.New()}
+	return &Outbox{own: own, tables: own.Tables(), log: audit.On(own.Tables()), took: bell.New(), placeOf: prescient.KeyspaceIDOf}
+}
+
+// OfSchedules is the outbox for events whose key is the id of a schedule: in a sharded keyspace they lie with its timer.
+func (o *Outbox) OfSchedules() *Outbox {
+	of := *o
+	of.placeOf = func(id string) prescient.KeyspaceID {
+		return prescient.Entity{Name: prescient.ScheduleEntity, Key: id}.KeyspaceID()
+	}
+	return &of
 }
 
 // Publish puts events into the outbox, those of one key in their order. They commit with the caller's handle: mostly the transaction of
@@ -47,7 +58,7 @@ func (o *Outbox) Publish(ctx context.Context, db prescient.DB, events ...Event) 
 		return nil
 	}
 	var all []string
-	for rows := range literal.Bulks(appendRow, events) {
+	for rows := range literal.Bulks(o.appendRow, events) {
 		all = append(all, rows)
 	}
 	insert := func(db prescient.DB) error {
@@ -71,7 +82,7 @@ func (o *Outbox) Took() { o.took.Ring() }
 // Taken is sent to after something was put into this outbox, whose transaction may not have ended.
 func (o *Outbox) Taken() <-chan struct{} { return o.took }
 
-func appendRow(b []byte, e Event) []byte {
+func (o *Outbox) appendRow(b []byte, e Event) []byte {
 	b = literal.AppendInt(append(b, '('), int64(ShardOf(e.Key)))
 	b = literal.AppendText(append(b, ','), e.ID)
 	b = literal.AppendText(append(b, ','), e.Topic)
@@ -86,5 +97,9 @@ func appendRow(b []byte, e Event) []byte {
 	} else {
 		b = append(hex.AppendEncode(append(b, ",X'"...), e.Payload), '\'')
 	}
-	return append(b, ",UTC_TIMESTAMP(6))"...)
+	b = append(b, ",UTC_TIMESTAMP(6)"...)
+	if o.tables.Server.Placed() {
+		b = literal.AppendPlace(append(b, ','), o.placeOf(e.Key))
+	}
+	return append(b, ')')
 }

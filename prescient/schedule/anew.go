@@ -20,7 +20,7 @@ func (s *Schedules) PlanAnew(ctx context.Context, db prescient.DB, id string) (w
 		if err != nil || !one.Enabled {
 			return err
 		}
-		now, err := s.own.Now(ctx, db)
+		now, err := s.own.NowOf(ctx, db, id)
 		if err != nil {
 			return err
 		}

@@ -153,7 +153,7 @@ func (s *Schedules) delete(ctx context.Context, db prescient.DB, some []Stored) 
 	if err := s.keepVersions(ctx, db, ids); err != nil {
 		return err
 	}
-	if err := s.tables.Exec(ctx, db, "deleting schedules", "schedule/delete", "{ids}", idList(ids)); err != nil {
+	if err := s.tables.Exec(ctx, db, "deleting schedules", "schedule/delete", "{ids}", idList(ids), "{places}", kept.Places(s.tables, ids...)); err != nil {
 		return err
 	}
 	if err := kept.Accept(ctx, s.tables, db, refusedAmong(some...)); err != nil {
@@ -195,7 +195,7 @@ func (s *Schedules) switchOne(ctx context.Context, db prescient.DB, id string, e
 
 // pauseLocked pauses a schedule that is locked and enabled.
 func (s *Schedules) pauseLocked(ctx context.Context, db prescient.DB, old Stored) error {
-	now, err := s.own.Now(ctx, db)
+	now, err := s.own.NowOf(ctx, db, old.ID)
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (s *Schedules) pauseLocked(ctx context.Context, db prescient.DB, old Stored
 // by a day at most, it fires from the time of the pause on, until which it has fired. One that is enabled stays as it is, and Resume says false. The error wraps ErrNotFound, or prescient.ErrInvalid where it has no more occurrences, or its crontabs are no good.
 func (s *Schedules) Resume(ctx context.Context, db prescient.DB, id string) (changed bool, err error) {
 	return s.switchOne(ctx, db, id, true, func(ctx context.Context, db prescient.DB, old Stored) error {
-		now, err := s.own.Now(ctx, db)
+		now, err := s.own.NowOf(ctx, db, id)
 		if err != nil {
 			return err
 		}
@@ -268,13 +268,13 @@ func (s *Schedules) RunNow(ctx context.Context, db prescient.DB, id string) (occ
 		if err != nil {
 			return err
 		}
-		now, err := s.own.Now(ctx, db)
+		now, err := s.own.NowOf(ctx, db, id)
 		if err != nil {
 			return err
 		}
 		occurrence = idOf(id, handTag(now))
 		n, err := store.Affected(ctx, db, s.tables.Fill("schedule/by_hand", "{second}", literal.Of(literal.AppendSecond, now.Truncate(time.Second)),
-			"{id}", literal.Of(literal.AppendText, id)))
+			"{id}", literal.Of(literal.AppendText, id), "{places}", kept.Places(s.tables, id)))
 		if err != nil {
 			return fmt.Errorf("taking a second for the run: %w", err)
 		}

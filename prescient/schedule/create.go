@@ -71,7 +71,7 @@ func (s *Schedules) createSome(ctx context.Context, db prescient.DB, some []Sche
 	if len(some) == 0 {
 		return 0, nil
 	}
-	now, err := s.own.Now(ctx, db)
+	now, err := s.own.NowOf(ctx, db, some[0].ID)
 	if err != nil {
 		return 0, err
 	}
@@ -131,7 +131,7 @@ func (s *Schedules) insertRows(ctx context.Context, db prescient.DB, some []Sche
 		if enabled {
 			kept = s.keptFirst(one, now, now)
 		}
-		return appendRow(b, one, enabled, now, kept)
+		return s.appendRow(b, one, enabled, now, kept)
 	}
 	for rows, n := range literal.Bulks(row, some) {
 		if err := s.tables.Exec(ctx, db, "inserting schedules", "schedule/insert", "{rows}", rows); err != nil {

@@ -28,8 +28,8 @@ func TestNoStatementOfSchedulesScansATable(t *testing.T) {
 		_, err := s.CreateMany(t.Context(), r.AppAt(rig.At("10:00")), many)
 		r.Must(err)
 		r.Exec("UPDATE p_schedule SET is_long = 1, job_exec = 'x', topic = ''")
-		r.Exec("INSERT INTO p_schedule_refused SELECT id FROM p_schedule")
-		r.Exec("INSERT INTO p_schedule_deleted SELECT id, '2026-11-20 12:00:00' FROM p_schedule")
+		r.Exec("INSERT INTO p_schedule_refused (schedule_id) SELECT id FROM p_schedule")
+		r.Exec("INSERT INTO p_schedule_deleted (id, fired_until) SELECT id, '2026-11-20 12:00:00' FROM p_schedule")
 		for part := range slices.Chunk(many, 1000) {
 			r.Must(s.keepVersions(t.Context(), r.App, idsOf(part, func(one Schedule) string { return one.ID })))
 		}
@@ -89,14 +89,14 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 	add("schedule/version_forget", s.tables.Fill("schedule/version_forget", "{id}", "'s00001'", "{versions}",
 		"created_at = '2026-11-20 10:00:00.000000' AND version = 1 OR created_at = '2026-11-20 10:00:00.000000' AND version = 2"), exact)
 	add("schedule/by_hand", s.tables.Fill("schedule/by_hand", "{second}", "'2026-11-20 10:00:00'", "{id}", "'s00001'"), reached)
-	add("schedule/replace", s.tables.Fill("schedule/replace", "{rows}", string(appendRow(nil, many[0].withDefaults(), true, rig.At("10:00"), occurrences.Ahead{Int64: 3600, Valid: true}))), nil)
+	add("schedule/replace", s.tables.Fill("schedule/replace", "{rows}", string(s.appendRow(nil, many[0].withDefaults(), true, rig.At("10:00"), occurrences.Ahead{Int64: 3600, Valid: true}))), nil)
 	add("schedule/of_owner", s.tables.Fill("schedule/of_owner", "{payload}", string(toCompare), "{name}", "'order'", "{key}", "'7'"), map[string]string{"p_schedule": byOwner})
 	add("schedule/list_refused", s.tables.Fill("schedule/list_refused", "{payload}", string(noPayload), "{after}", "'s00010'", "{limit}", "100"),
 		map[string]string{"p_schedule_refused": byID, "p_schedule": byID})
 	add("schedule/deleted", s.tables.Fill("schedule/deleted", "{rows}", "('new', '2026-11-20 10:00:00')"), nil)
 	add("schedule/refused", s.tables.Fill("schedule/refused", "{rows}", "('new')"), nil)
 	add("schedule/list", s.tables.Fill("schedule/list", "{payload}", string(noPayload), "{index}", "PRIMARY", "{filter}", "id > 's03000'", "{limit}", "100"), reached)
-	add("schedule/insert", s.tables.Fill("schedule/insert", "{rows}", string(appendRow(nil, many[0].withDefaults(), true, rig.At("10:00"), occurrences.Ahead{Int64: 3600, Valid: true}))), nil)
+	add("schedule/insert", s.tables.Fill("schedule/insert", "{rows}", string(s.appendRow(nil, many[0].withDefaults(), true, rig.At("10:00"), occurrences.Ahead{Int64: 3600, Valid: true}))), nil)
 	return list
 }
 

@@ -10,6 +10,7 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/schedule/internal/kept"
 	"prescient/slots"
 )
 
@@ -47,7 +48,7 @@ func (s *Schedules) lookAgain(ctx context.Context, db prescient.DB, added []Sche
 
 func (s *Schedules) lookInto(ctx context.Context, db prescient.DB, statement string, ids []string, now time.Time) (before, error) {
 	b := before{make(map[string]time.Time), make(map[string]bool)}
-	query := s.tables.Fill(statement, "{ids}", idList(ids), "{now}", literal.Of(literal.AppendMicro, now))
+	query := s.tables.Fill(statement, "{ids}", idList(ids), "{places}", kept.Places(s.tables, ids...), "{now}", literal.Of(literal.AppendMicro, now))
 	rows, err := store.Rows(ctx, db, "looking for schedules that were there before", query, func(row *fired) []any {
 		return []any{store.Unhex(&row.id), store.AtOrNil(&row.until)}
 	})
@@ -76,7 +77,7 @@ const putBack = 24 * time.Hour
 // noteDeleted notes until when schedules that are deleted have fired: now, unless the clock was put back. met are the rows that were
 // pending for them.
 func (s *Schedules) noteDeleted(ctx context.Context, db prescient.DB, some []Stored, met map[prescient.Key]prescient.FutureJob) error {
-	now, err := s.own.Now(ctx, db)
+	now, err := s.own.NowOf(ctx, db, some[0].ID)
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (s *Schedules) noteDeleted(ctx context.Context, db prescient.DB, some []Sto
 			until = slots.Later(until, one.UpdatedAt)
 		}
 		b = literal.AppendText(append(b, '('), one.ID)
-		return append(literal.AppendMicro(append(b, ','), until), ')')
+		return append(kept.AppendPlace(literal.AppendMicro(append(b, ','), until), s.tables, one.ID), ')')
 	}
 	err = s.tables.Exec(ctx, db, "noting schedules that are deleted", "schedule/deleted", "{rows}", literal.List(row, some))
 	if errno.Is(err, errno.TableDenied) {

@@ -29,7 +29,7 @@ func (s *Schedules) replace(ctx context.Context, db prescient.DB, some ...replac
 	if len(some) == 0 {
 		return nil
 	}
-	now, err := s.own.Now(ctx, db)
+	now, err := s.own.NowOf(ctx, db, some[0].old.ID)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (s *Schedules) keptOf(r replacement, was *prescient.FutureJob, jobs []presc
 // replaceRows changes the rows of schedules.
 func (s *Schedules) replaceRows(ctx context.Context, db prescient.DB, some []replacement, now time.Time) error {
 	row := func(b []byte, r replacement) []byte {
-		return appendRow(b, r.by.Schedule, r.enabled(), now, r.kept)
+		return s.appendRow(b, r.by.Schedule, r.enabled(), now, r.kept)
 	}
 	for rows := range literal.Bulks(row, some) {
 		if err := s.tables.Exec(ctx, db, "changing schedules", "schedule/replace", "{rows}", rows); err != nil {

@@ -12,6 +12,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/schedule/internal/kept"
 	"prescient/prescient/schedule/internal/occurrences"
 )
 
@@ -103,19 +104,19 @@ func appendAhead(b []byte, kept occurrences.Ahead) []byte {
 }
 
 // appendRow appends (…) for schedule/insert and schedule/replace.
-func appendRow(b []byte, s Schedule, enabled bool, created time.Time, kept occurrences.Ahead) []byte {
-	b = literal.AppendText(append(b, '('), s.ID)
-	for _, value := range columns(s) {
+func (s *Schedules) appendRow(b []byte, one Schedule, enabled bool, created time.Time, ahead occurrences.Ahead) []byte {
+	b = literal.AppendText(append(b, '('), one.ID)
+	for _, value := range columns(one) {
 		b = append(append(b, ','), value...)
 	}
 	b = append(appendBool(append(b, ",1,"...), enabled), ',')
 	b = append(literal.AppendMicro(b, created), ',')
-	return append(appendAhead(b, kept), ')')
+	return append(kept.AppendPlace(appendAhead(b, ahead), s.tables, one.ID), ')')
 }
 
 // find reads schedules by their ids, in the order of these, and leaves out those that are not there.
 func (s *Schedules) find(ctx context.Context, db prescient.DB, ids []string, payload payloads, lock string) ([]Stored, error) {
-	return s.read(ctx, db, s.tables.Fill("schedule/find", "{payload}", string(payload), "{ids}", idList(ids), "{lock}", lock))
+	return s.read(ctx, db, s.tables.Fill("schedule/find", "{payload}", string(payload), "{ids}", idList(ids), "{places}", kept.Places(s.tables, ids...), "{lock}", lock))
 }
 
 // read runs a query for schedules.

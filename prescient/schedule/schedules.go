@@ -48,7 +48,7 @@ type Schedules struct {
 // New returns the schedules of the installation that a client works on.
 func New(c *client.Client) *Schedules {
 	own := c.Own(reserved.Schedule())
-	return &Schedules{own: own, tables: own.Tables(), log: audit.On(own.Tables()), events: event.New(c), bounds: bounds{sent: maxSent, bytes: maxSentBytes}}
+	return &Schedules{own: own, tables: own.Tables(), log: audit.On(own.Tables()), events: event.New(c).OfSchedules(), bounds: bounds{sent: maxSent, bytes: maxSentBytes}}
 }
 
 // OfJobs returns the schedules of jobs of steps, which only their room changes. Their changes leave alone what has begun: a run that is

@@ -32,7 +32,8 @@ func TestAScheduleWhoseNamesCannotBeSeenIsNotCreated(t *testing.T) {
 			_, err := r.schedules.Update(t.Context(), r.App, owned)
 			rig.WantErr(t, fmt.Sprintf("changing the owner to %+q", name), err, prescient.ErrInvalid)
 			// What is there under such a name is changed and deleted.
-			_, err = r.Root.Exec("UPDATE p_schedule SET id = ? WHERE id = 'a'", name)
+			place := prescient.Entity{Name: prescient.ScheduleEntity, Key: name}.KeyspaceID()
+			_, err = r.Root.Exec("UPDATE p_schedule SET id = ?, place = ? WHERE id = 'a'", name, place[:])
 			r.Must(err)
 			_, err = r.Root.Exec("DELETE FROM p_future_job")
 			r.Must(err)

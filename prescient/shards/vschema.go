@@ -19,16 +19,13 @@ const (
 // byKey are the tables whose rows lie where their job_key says. It begins with a hash of the entity, so that all of an entity lies together.
 var byKey = []string{"future_job", "job_history", "job_run_log", "long_run"}
 
-// placeless are the tables that have no column yet which says where their rows lie: nothing is routed to them, and they are only to be written by a
-// session that is targeted at a shard.
-var placeless = []string{"audit_log", "event_outbox", "event_published", "event_set_aside", "job_definition", "job_step", "job_version", "schedule",
-	"schedule_deleted", "schedule_refused", "schedule_version", "step_definition", "step_run_log"}
+// byPlace are the tables whose rows lie where their place says: with the entity, or the schedule, that they are of.
+var byPlace = []string{"audit_log", "event_outbox", "event_published", "event_set_aside", "job_definition", "job_step", "job_version", "schedule",
+	"schedule_deleted", "schedule_refused", "schedule_version", "step_run_log"}
 
 // VSchema says to Vitess where rows lie, as JSON for vtctldclient ApplyVSchema: those of future_job, history, long runs and their logs by job_key,
-// what consumers of events have seen by its id, and what each shard has for itself as reference tables. It is added to what a keyspace has, as
+// what schedules, jobs, events and the audit have by place, what consumers of events have seen by its id, and what each shard has for itself as reference tables. It is added to what a keyspace has, as
 // vtctldclient GetVSchema prints it, or to nothing where that is empty: the app's own tables stay as they are.
-//
-// Left out are the tables of schedules, jobs of steps, events and the audit, to which statements are so refused that are not targeted at a shard.
 func VSchema(prefix string, has []byte) (json.RawMessage, error) {
 	if err := text.CheckPrefix(prefix); err != nil {
 		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
@@ -60,7 +57,9 @@ func VSchema(prefix string, has []byte) (json.RawMessage, error) {
 			tables[prefix+name] = by("job_key", itself)
 		case name == "event_seen":
 			tables[prefix+name] = by("id", byID)
-		case !slices.Contains(placeless, name):
+		case slices.Contains(byPlace, name):
+			tables[prefix+name] = by("place", itself)
+		default:
 			tables[prefix+name] = map[string]string{"type": "reference"}
 		}
 	}

@@ -3,6 +3,10 @@
 -- Index: PRIMARY of schedule_deleted and of schedule, an entry each. Locks: none.
 -- {ids}: a list, {now}: the time
 SELECT HEX(id), CAST(fired_until AS CHAR) FROM {prefix}schedule_deleted FORCE INDEX (PRIMARY)
-WHERE (id IN ({ids}) OR 1 = 0) AND fired_until > {now} AND fired_until <= {now} + INTERVAL 1 DAY
+WHERE (id IN ({ids}) OR 1 = 0)
+  AND place IN ({places}) -- only vitess
+  AND fired_until > {now} AND fired_until <= {now} + INTERVAL 1 DAY
 UNION ALL
-SELECT HEX(id), NULL FROM {prefix}schedule FORCE INDEX (PRIMARY) WHERE (id IN ({ids}) OR 1 = 0)
+SELECT HEX(id), NULL FROM {prefix}schedule FORCE INDEX (PRIMARY)
+WHERE (id IN ({ids}) OR 1 = 0)
+  AND place IN ({places}) -- only vitess

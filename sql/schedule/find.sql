@@ -6,4 +6,6 @@
 -- {payload}: payload or NULL, and its length or NULL, {ids}: a list
 -- +file schedule/parts/row.sql
 FROM {prefix}schedule FORCE INDEX (PRIMARY)
-WHERE (id IN ({ids}) OR 1 = 0) ORDER BY id {lock}
+WHERE (id IN ({ids}) OR 1 = 0)
+  AND place IN ({places}) -- only vitess
+ORDER BY id {lock}

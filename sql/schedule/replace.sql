@@ -4,7 +4,9 @@
 -- Index: PRIMARY of schedule, one entry each, and those of owner that change. Locks: the rows, held already.
 -- {rows}: (…), (…) in the order of the columns
 INSERT INTO {prefix}schedule (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within,
-  expires_after, jitter, may_coalesce, is_long, overlap, tolerance, quota, pool, heartbeat, version, enabled, created_at, utc_offset)
+  expires_after, jitter, may_coalesce, is_long, overlap, tolerance, quota, pool, heartbeat, version, enabled, created_at, utc_offset
+  , place -- only vitess
+)
 VALUES {rows}
 ON DUPLICATE KEY UPDATE crontabs = VALUES(crontabs), zone = VALUES(zone), payload = VALUES(payload), job_exec = VALUES(job_exec),
   topic = VALUES(topic), owner_name = VALUES(owner_name), owner_key = VALUES(owner_key), catch_up = VALUES(catch_up),

@@ -4,4 +4,5 @@
 UPDATE {prefix}schedule FORCE INDEX (PRIMARY)
 SET enabled = {enabled}, version = LEAST(version, 4294967294) + 1,
   disabled_at = {disabled_at}, disabled_reason = {reason}, updated_at = {updated_at}
-WHERE id IN ({ids}) OR 1 = 0
+WHERE (id IN ({ids}) OR 1 = 0)
+  AND place IN ({places}) -- only vitess

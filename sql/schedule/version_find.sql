@@ -2,4 +2,6 @@
 -- Index: PRIMARY of schedule_version, one entry. Locks: none.
 -- {payload}: as that of schedule/find, {id}, {created}: of the schedule, {version}: which
 -- +file schedule/parts/version.sql
-WHERE schedule = {id} AND created_at = {created} AND version >= {version} ORDER BY version LIMIT 1
+WHERE schedule = {id}
+  AND place IN ({places}) -- only vitess
+  AND created_at = {created} AND version >= {version} ORDER BY version LIMIT 1

@@ -2,4 +2,6 @@
 -- Index: PRIMARY of schedule_version, a range backwards. Locks: none.
 -- {payload}: as that of schedule/find, {id}: of the schedule, {limit}: how many
 -- +file schedule/parts/version.sql
-WHERE schedule = {id} ORDER BY created_at DESC, version DESC LIMIT {limit}
+WHERE schedule = {id}
+  AND place IN ({places}) -- only vitess
+ORDER BY created_at DESC, version DESC LIMIT {limit}

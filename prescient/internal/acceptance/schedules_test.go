@@ -62,7 +62,7 @@ func TestADoctorNamesSchedulesThatDoNotFire(t *testing.T) {
 			t.Errorf("%d events", n)
 		}
 		// An entry that somebody left there does no harm.
-		r.Exec("INSERT INTO p_schedule_refused VALUES ('a'), ('good')")
+		r.Exec("INSERT INTO p_schedule_refused (schedule_id) VALUES ('a'), ('good')")
 		_, err := s.Delete(t.Context(), r.AppAt(rig.At("11:46")), "bad")
 		r.Must(err)
 		wantFound(t, r.examine(rig.At("11:46"), doctor.Options{}), "schedules.timerless", doctor.SeverityBad, `"bare"`)

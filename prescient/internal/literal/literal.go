@@ -76,6 +76,13 @@ func AppendKey(b []byte, k prescient.Key) []byte {
 	return append(b, '\'')
 }
 
+// AppendPlace appends a place in hexadecimal.
+func AppendPlace(b []byte, p prescient.KeyspaceID) []byte {
+	b = append(b, "X'"...)
+	b = hex.AppendEncode(b, p[:])
+	return append(b, '\'')
+}
+
 // AppendSecond appends a time on the grid.
 func AppendSecond(b []byte, t time.Time) []byte {
 	return append(appendDateTime(append(b, '\''), t.UTC()), '\'')

@@ -38,7 +38,7 @@ func NameTables(ctx context.Context, db prescient.DB, prefix string, dialect tex
 	} else if err != nil {
 		return Tables{}, err
 	}
-	statements, err := text.LoadFor(dialect, prefix)
+	statements, err := text.LoadOn(server, dialect, prefix)
 	if err != nil {
 		return Tables{}, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
 	}
