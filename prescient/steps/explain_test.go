@@ -63,19 +63,20 @@ func fill(r *app.Rig) {
 	}
 	const at = "'2026-11-20 12:00:00'"
 	for table, row := range map[string]func(i int) string{
-		"job_definition":  func(i int) string { return fmt.Sprintf("('j%05d',1,'{}',%s,%s)", i, at, at) },
-		"step_definition": func(i int) string { return fmt.Sprintf("('s%05d',1,'{}',%s,%s)", i, at, at) },
-		"job_step":        func(i int) string { return fmt.Sprintf("('s%05d','j%05d')", i/4, i) },
-		"job_version":     func(i int) string { return fmt.Sprintf("('j%05d',%d,'{}',%s)", i/4, i%4+1, at) },
+		"job_definition (name, version, definition, created_at, updated_at)":  func(i int) string { return fmt.Sprintf("('j%05d',1,'{}',%s,%s)", i, at, at) },
+		"step_definition (name, version, definition, created_at, updated_at)": func(i int) string { return fmt.Sprintf("('s%05d',1,'{}',%s,%s)", i, at, at) },
+		"job_step (step, job)":                               func(i int) string { return fmt.Sprintf("('s%05d','j%05d')", i/4, i) },
+		"job_version (job, version, definition, created_at)": func(i int) string { return fmt.Sprintf("('j%05d',%d,'{}',%s)", i/4, i%4+1, at) },
 		"job_run_log": func(i int) string {
 			return fmt.Sprintf("('j%05d','%d',UNHEX(LPAD(HEX(%d), 32, '0')),1,%s + INTERVAL %d MINUTE,%s,%s,'a',0,'done',NULL)", i/4, i, i, at, i, at, at)
 		},
-		"step_run_log": func(i int) string {
+		"step_run_log (job, occurrence, seq, position, step, job_exec, attempt, scheduled_at, started_at, ended_at, agent, result, error, output, output_cut)": func(i int) string {
 			return fmt.Sprintf("('j%05d','%d',1,1,'s','x',1,%s,%s + INTERVAL %d MINUTE,%s,'a','done',NULL,NULL,0)", i/4, i, at, at, i, at)
 		},
 	} {
 		r.Exec("INSERT INTO p_" + table + " VALUES " + values(row))
-		r.Exec("ANALYZE TABLE p_" + table)
+		name, _, _ := strings.Cut(table, " ")
+		r.Exec("ANALYZE TABLE p_" + name)
 	}
 }
 
