@@ -16,7 +16,7 @@ import (
 
 // What one process gives back when it is stopped another goes on with, long after it has done its own part of the slot, and though no
 // sweep comes.
-func TestWhatAStoppedProcessGivesBackIsRunWithinASecond(t *testing.T) {
+func TestWhatAStoppedProcessGivesBackIsRunAtOnce(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		const rows = 200
 		blocked, release := make(chan struct{}), make(chan struct{})
@@ -59,7 +59,8 @@ func TestWhatAStoppedProcessGivesBackIsRunWithinASecond(t *testing.T) {
 		a.Ends(r.T, cmd.ExitOK)
 		gone := time.Now()
 		rig.Eventually(r.T, "all rows have ended", func() bool { return r.Count("SELECT COUNT(*) FROM job_history") == rows })
-		if took := time.Since(gone); took > 4*time.Second { // a second until it begins, another that what is late has, and the rest
+		b.Says(r.T, `"message":"slot run on, for a worker that gave it back"`)
+		if took := time.Since(gone); took > 10*time.Second { // a second until it begins, another that what is late has, and the rest on a busy machine
 			r.Errorf("it took %s", took)
 		}
 		if again := c.Repeated(r.T, rows); again != 0 {
