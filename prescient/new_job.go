@@ -92,7 +92,7 @@ func (j NewJob) Validate() error {
 	if j.DueAt.IsZero() {
 		return fmt.Errorf("%w: %s of %s has no due time", ErrInvalid, j.JobExec, j.Entity)
 	}
-	if err := validSpread(j.Spread); err != nil {
+	if err := ValidSpread(j.Spread); err != nil {
 		return err
 	}
 	if j.ExpiresAfter < 0 {

@@ -26,7 +26,8 @@ func (j NewJob) InPlace() NewJob {
 	return j
 }
 
-func validSpread(length time.Duration) error {
+// ValidSpread returns an error that wraps ErrInvalid for a spread that no check may have, and says which one may have.
+func ValidSpread(length time.Duration) error {
 	if length < 0 || length > MaxHorizon {
 		return fmt.Errorf("%w: spread %s: 0 to %s are allowed", ErrInvalid, length, MaxHorizon)
 	}

@@ -141,8 +141,8 @@ func (b Bulk) Place(jobExec string, due, now time.Time) (dueAt, slot time.Time, 
 	return b.client.place(jobExec, due, now)
 }
 
-// Requeue makes ends of a page pending again, as Client.Requeue does, due after a time by at most a spread; beside is called in the transaction, with what became of each, in place of
-// the entries in the audit.
+// Requeue makes ends of a page pending again, as Client.Requeue does, due after a time by at most a spread; beside is called in the transaction,
+// with what became of each, in place of the entries in the audit.
 func (b Bulk) Requeue(ctx context.Context, db *sqlx.DB, page []Ended, due time.Time, spread time.Duration, now time.Time, beside func(ctx context.Context, tx prescient.DB, jobs []RequeuedJob) error) (Requeued, error) {
 	r := requeue{Client: b.client, db: db, options: RequeueOptions{DueAt: due, Spread: spread, Limit: len(page)}, now: now, seen: make(map[prescient.Key]bool), beside: beside}
 	err := r.page(ctx, page)

@@ -98,10 +98,11 @@ func (c *Client) Requeue(ctx context.Context, db *sqlx.DB, o RequeueOptions) (Re
 		return did, fmt.Errorf("%w: requeue would take everything; name an entity, a job_exec or an outcome", prescient.ErrInvalid)
 	case f.Entity.Key == "" && f.From.IsZero():
 		return did, fmt.Errorf("%w: requeue would take all that ever ended; say since when", prescient.ErrInvalid)
-	case o.Spread < 0 || o.Spread > prescient.MaxHorizon:
-		return did, fmt.Errorf("%w: spread %s: 0 to %s are allowed", prescient.ErrInvalid, o.Spread, prescient.MaxHorizon)
 	case o.Limit < 1 || o.Limit > MaxPage:
 		return did, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, o.Limit, MaxPage)
+	}
+	if err := prescient.ValidSpread(o.Spread); err != nil {
+		return did, err
 	}
 	now, err := c.now(ctx, db)
 	if err != nil {
