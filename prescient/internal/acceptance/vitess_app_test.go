@@ -1,35 +1,20 @@
 package acceptance
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
-
-	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/localserver/vitess"
-	"prescient/prescient/shards"
-	"prescient/sql/migrate"
 )
 
 // An app has one pool for all shards. What it does for an entity goes to the shard of that alone, in the app's transaction, too.
 func TestWhatAnAppDoesForAnEntityGoesToItsShardOfVitess(t *testing.T) {
-	vschema, err := shards.VSchema("p_", nil)
-	rig.Fatal(t, err)
-	cluster := startVitess(t, vitess.Options{Shards: 2, VSchema: string(vschema)})
-	for _, shard := range cluster.Shards {
-		_, err := migrate.Up(t.Context(), servertest.Open(t, shard.DSN(), ""), migrate.Schema{Prefix: "p_", Resolution: time.Minute})
-		rig.Fatal(t, err)
-	}
-	rig.Fatal(t, cluster.Control(t.Context(), "ReloadSchemaKeyspace", vitess.Keyspace))
-	app := sqlx.NewDb(servertest.Open(t, cluster.DSN(), "parseTime=true"), "mysql")
-	c, err := client.New(t.Context(), app, client.Options{Prefix: "p_"})
-	rig.Fatal(t, err)
+	cluster, app, c := twoShards(t)
 
 	const entities = 12
 	var on [2]int // how many entities each shard has
@@ -86,12 +71,7 @@ func TestWhatAnAppDoesForAnEntityGoesToItsShardOfVitess(t *testing.T) {
 	if on[0] == 0 || on[1] == 0 {
 		t.Fatalf("the shards have %d entities", on)
 	}
-	defer func() {
-		commits, err := cluster.Counts(context.WithoutCancel(t.Context()), "CommitModeTimings")
-		if rig.Fatal(t, err); commits["Single"] == 0 || len(commits) != 1 {
-			t.Errorf("transactions were committed as %v; want each on one shard", commits)
-		}
-	}()
+	defer eachCommitIsOnOneShard(t, cluster)
 	for _, step := range steps {
 		t.Run(step.name, func(t *testing.T) {
 			for i := range entities {

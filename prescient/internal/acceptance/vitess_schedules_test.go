@@ -1,40 +1,24 @@
 package acceptance
 
 import (
-	"context"
 	"encoding/hex"
 	"fmt"
 	"testing"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"prescient/prescient"
 	"prescient/prescient/audit"
-	"prescient/prescient/client"
 	"prescient/prescient/event"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/localserver/vitess"
 	"prescient/prescient/schedule"
-	"prescient/prescient/shards"
-	"prescient/sql/migrate"
 )
 
 // What an app does for a schedule goes to the shard of its timer, an event whose key names an entity to that of the entity, and what an operator
 // does for an entity, with its entry in the audit, there as well.
 func TestSchedulesEventsAndTheAuditGoToTheirShardOfVitess(t *testing.T) {
-	vschema, err := shards.VSchema("p_", nil)
-	rig.Fatal(t, err)
-	cluster := startVitess(t, vitess.Options{Shards: 2, VSchema: string(vschema)})
-	for _, shard := range cluster.Shards {
-		_, err := migrate.Up(t.Context(), servertest.Open(t, shard.DSN(), ""), migrate.Schema{Prefix: "p_", Resolution: time.Minute})
-		rig.Fatal(t, err)
-	}
-	rig.Fatal(t, cluster.Control(t.Context(), "ReloadSchemaKeyspace", vitess.Keyspace))
-	app := sqlx.NewDb(servertest.Open(t, cluster.DSN(), "parseTime=true"), "mysql")
-	c, err := client.New(t.Context(), app, client.Options{Prefix: "p_"})
-	rig.Fatal(t, err)
+	cluster, app, c := twoShards(t)
 	schedules, outbox := schedule.New(c), event.New(c)
 	ctx := t.Context()
 
@@ -103,12 +87,7 @@ func TestSchedulesEventsAndTheAuditGoToTheirShardOfVitess(t *testing.T) {
 		}},
 	}
 	shardOf := func(e prescient.Entity) int { id := e.KeyspaceID(); return int(id[0] >> 7) }
-	defer func() {
-		commits, err := cluster.Counts(context.WithoutCancel(t.Context()), "CommitModeTimings")
-		if rig.Fatal(t, err); commits["Single"] == 0 || len(commits) != 1 {
-			t.Errorf("transactions were committed as %v; want each on one shard", commits)
-		}
-	}()
+	defer eachCommitIsOnOneShard(t, cluster)
 	for _, step := range steps {
 		t.Run(step.name, func(t *testing.T) {
 			for i := range many {

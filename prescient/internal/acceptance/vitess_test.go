@@ -10,9 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient/client"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/localserver/vitess"
+	"prescient/prescient/shards"
 	text "prescient/sql"
 	"prescient/sql/migrate"
 )
@@ -28,6 +32,32 @@ func startVitess(t *testing.T, options vitess.Options) *vitess.Cluster {
 	rig.Fatal(t, err)
 	t.Cleanup(func() { rig.Fatal(t, cluster.Close()) })
 	return cluster
+}
+
+// twoShards starts a cluster of two shards that are migrated, with a pool for all of them, as an app has one, and a client.
+func twoShards(t *testing.T) (*vitess.Cluster, *sqlx.DB, *client.Client) {
+	t.Helper()
+	vschema, err := shards.VSchema("p_", nil)
+	rig.Fatal(t, err)
+	cluster := startVitess(t, vitess.Options{Shards: 2, VSchema: string(vschema)})
+	for _, shard := range cluster.Shards {
+		_, err := migrate.Up(t.Context(), servertest.Open(t, shard.DSN(), ""), migrate.Schema{Prefix: "p_", Resolution: time.Minute})
+		rig.Fatal(t, err)
+	}
+	rig.Fatal(t, cluster.Control(t.Context(), "ReloadSchemaKeyspace", vitess.Keyspace))
+	app := sqlx.NewDb(servertest.Open(t, cluster.DSN(), "parseTime=true"), "mysql")
+	c, err := client.New(t.Context(), app, client.Options{Prefix: "p_"})
+	rig.Fatal(t, err)
+	return cluster, app, c
+}
+
+// eachCommitIsOnOneShard is for the end of a test: no transaction crossed shards.
+func eachCommitIsOnOneShard(t *testing.T, cluster *vitess.Cluster) {
+	t.Helper()
+	commits, err := cluster.Counts(context.WithoutCancel(t.Context()), "CommitModeTimings")
+	if rig.Fatal(t, err); commits["Single"] == 0 || len(commits) != 1 {
+		t.Errorf("transactions were committed as %v; want each on one shard", commits)
+	}
 }
 
 // A DELETE of several rows names its index, and Vitess parses it, and prints it for the MySQL of the shard: what arrives there goes by that index.
