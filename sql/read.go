@@ -7,8 +7,8 @@ import (
 )
 
 // Read returns a file as it is in the dialect. A line that ends in "-- only full" or "-- only plain" is left out in the other one, and one that
-// ends in "-- only vitess" but for Vitess, which is to be told where rows lie. In the place of a line "-- +file procedures/parts/begin.sql" stands that file, of which a line that ends in "-- only cancel" is for cancel.sql
-// alone.
+// ends in "-- only vitess" but for Vitess, which is to be told where rows lie. In the place of a line "-- +file procedures/parts/begin.sql" stands
+// that file, of which a line that ends in "-- only cancel" is for cancel.sql alone.
 func (d Dialect) Read(files fs.FS, name string) (string, error) {
 	if d != Plain {
 		d = Full

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 )
 
@@ -115,22 +116,18 @@ func (e Entry) place() prescient.KeyspaceID {
 	case e.Entity != prescient.Entity{}:
 		return e.Entity.KeyspaceID()
 	case e.Kind == Job:
-		return prescient.Entity{Name: prescient.ScheduleEntity, Key: reserved.JobPrefix + e.ID}.KeyspaceID()
+		return reserved.PlaceOf(reserved.JobPrefix + e.ID)
 	}
 	of := streamOf(e.Kind, e.ID) // of a schedule it begins with the hash of its timer's entity
 	return prescient.KeyspaceID(of[:len(prescient.KeyspaceID{})])
 }
 
-func (s stream) literal(b []byte) []byte {
-	return append(hex.AppendEncode(append(b, "X'"...), s[:]), '\'')
-}
+func (s stream) literal(b []byte) []byte { return literal.AppendBytes(b, s[:]) }
 
 // entryID tells an entry from others of the same microsecond. It is random.
 type entryID [8]byte
 
-func (id entryID) literal(b []byte) []byte {
-	return append(hex.AppendEncode(append(b, "X'"...), id[:]), '\'')
-}
+func (id entryID) literal(b []byte) []byte { return literal.AppendBytes(b, id[:]) }
 
 // parseStream reads one from the hexadecimal digits that a server gives.
 func parseStream(digits string) (s stream, err error) {

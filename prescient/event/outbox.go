@@ -3,7 +3,6 @@ package event
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 
 	"prescient/prescient"
 	"prescient/prescient/audit"
@@ -39,9 +38,7 @@ func New(c *client.Client) *Outbox {
 // OfSchedules is the outbox for events whose key is the id of a schedule: in a sharded keyspace they lie with its timer.
 func (o *Outbox) OfSchedules() *Outbox {
 	of := *o
-	of.placeOf = func(id string) prescient.KeyspaceID {
-		return prescient.Entity{Name: prescient.ScheduleEntity, Key: id}.KeyspaceID()
-	}
+	of.placeOf = reserved.PlaceOf
 	return &of
 }
 
@@ -92,11 +89,7 @@ func (o *Outbox) appendRow(b []byte, e Event) []byte {
 	} else {
 		b = literal.AppendMicro(append(b, ','), e.GeneratedAt)
 	}
-	if e.Payload == nil {
-		b = append(b, ",NULL"...)
-	} else {
-		b = append(hex.AppendEncode(append(b, ",X'"...), e.Payload), '\'')
-	}
+	b = literal.AppendBytesOrNull(append(b, ','), e.Payload)
 	b = append(b, ",UTC_TIMESTAMP(6)"...)
 	if o.tables.Server.Placed() {
 		b = literal.AppendPlace(append(b, ','), o.placeOf(e.Key))

@@ -2,7 +2,6 @@ package longrun
 
 import (
 	"context"
-	"encoding/hex"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -168,11 +167,7 @@ func (k *known) appendTo(b []byte, job prescient.FutureJob) []byte {
 	b = literal.AppendMicroOrNull(append(b, ','), timeOrNil(k.startedAt))
 	b = literal.AppendMicroOrNull(append(b, ','), timeOrNil(k.calledAt))
 	b = literal.AppendInt(append(b, ','), int64(k.takeovers))
-	if k.checkpoint == nil {
-		b = append(b, ",NULL"...)
-	} else {
-		b = append(hex.AppendEncode(append(b, ",X'"...), k.checkpoint), '\'')
-	}
+	b = literal.AppendBytesOrNull(append(b, ','), k.checkpoint)
 	b = literal.AppendMicroOrNull(append(b, ','), timeOrNil(k.endedAt))
 	b = literal.AppendTextOrNull(append(b, ','), string(k.outcome))
 	return append(b, ')')

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"strings"
 	"time"
 
@@ -40,14 +39,6 @@ func idsOf[T any](some []T, id func(T) string) []string {
 	return ids
 }
 
-// appendBytes appends what a binary column takes, NULL for nil.
-func appendBytes(b, value []byte) []byte {
-	if value == nil {
-		return append(b, "NULL"...)
-	}
-	return append(hex.AppendEncode(append(b, "X'"...), value), '\'')
-}
-
 // appendSeconds appends a duration in whole seconds, NULL for none.
 func appendSeconds(b []byte, d time.Duration) []byte {
 	if d == 0 {
@@ -68,7 +59,7 @@ func columns(s Schedule) []string {
 	s = s.withDefaults()
 	text := func(value string) string { return literal.Of(literal.AppendText, value) }
 	return []string{
-		text(strings.Join(s.Crontabs, "\n")), text(s.Zone), literal.Of(appendBytes, s.Payload), text(s.JobExec), text(s.Topic),
+		text(strings.Join(s.Crontabs, "\n")), text(s.Zone), literal.Of(literal.AppendBytesOrNull, s.Payload), text(s.JobExec), text(s.Topic),
 		text(s.Owner.Name), text(s.Owner.Key), text(string(s.CatchUp)), literal.Of(appendSeconds, s.CatchUpWithin),
 		literal.Of(appendSeconds, s.ExpiresAfter), literal.Of(appendSeconds, s.Jitter), literal.Of(appendBool, s.MayCoalesce),
 		literal.Of(appendBool, s.Long), literal.Of(literal.AppendTextOrNull, string(s.Overlap)), literal.Of(appendSeconds, s.Tolerance),

@@ -69,19 +69,26 @@ func AppendTextOrNull(b []byte, s string) []byte {
 	return AppendText(b, s)
 }
 
-// AppendKey appends a job_key in hexadecimal.
-func AppendKey(b []byte, k prescient.Key) []byte {
+// AppendBytes appends bytes in hexadecimal.
+func AppendBytes(b, value []byte) []byte {
 	b = append(b, "X'"...)
-	b = hex.AppendEncode(b, k[:])
+	b = hex.AppendEncode(b, value)
 	return append(b, '\'')
 }
 
-// AppendPlace appends a place in hexadecimal.
-func AppendPlace(b []byte, p prescient.KeyspaceID) []byte {
-	b = append(b, "X'"...)
-	b = hex.AppendEncode(b, p[:])
-	return append(b, '\'')
+// AppendBytesOrNull appends NULL for nil.
+func AppendBytesOrNull(b, value []byte) []byte {
+	if value == nil {
+		return append(b, "NULL"...)
+	}
+	return AppendBytes(b, value)
 }
+
+// AppendKey appends a job_key.
+func AppendKey(b []byte, k prescient.Key) []byte { return AppendBytes(b, k[:]) }
+
+// AppendPlace appends a place.
+func AppendPlace(b []byte, p prescient.KeyspaceID) []byte { return AppendBytes(b, p[:]) }
 
 // AppendSecond appends a time on the grid.
 func AppendSecond(b []byte, t time.Time) []byte {

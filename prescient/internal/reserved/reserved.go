@@ -36,6 +36,11 @@ func Bulk() Room { return Room{} }
 // Outbox is the room of events, which keeps no checks.
 func Outbox() Room { return Room{} }
 
+// PlaceOf is where in a sharded keyspace lies what is of a schedule, by its id: with its timer.
+func PlaceOf(schedule string) prescient.KeyspaceID {
+	return prescient.Entity{Name: prescient.ScheduleEntity, Key: schedule}.KeyspaceID()
+}
+
 // Refuse returns an error that wraps prescient.ErrInvalid for an entity whose rows belong to a room.
 func Refuse(e prescient.Entity) error {
 	if e.Name != prescient.ScheduleEntity {

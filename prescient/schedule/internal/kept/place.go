@@ -1,8 +1,8 @@
 package kept
 
 import (
-	"prescient/prescient"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
 )
 
@@ -11,7 +11,7 @@ func Places(t *store.Tables, ids ...string) string {
 	if !t.Server.Placed() {
 		return ""
 	}
-	return literal.List(func(b []byte, id string) []byte { return literal.AppendPlace(b, placeOf(id)) }, ids)
+	return literal.List(func(b []byte, id string) []byte { return literal.AppendPlace(b, reserved.PlaceOf(id)) }, ids)
 }
 
 // AppendPlace appends the place of a schedule, as the last column of a row, where the server is to be told.
@@ -19,9 +19,5 @@ func AppendPlace(b []byte, t *store.Tables, id string) []byte {
 	if !t.Server.Placed() {
 		return b
 	}
-	return literal.AppendPlace(append(b, ','), placeOf(id))
-}
-
-func placeOf(id string) prescient.KeyspaceID {
-	return prescient.Entity{Name: prescient.ScheduleEntity, Key: id}.KeyspaceID()
+	return literal.AppendPlace(append(b, ','), reserved.PlaceOf(id))
 }

@@ -2,7 +2,6 @@ package known
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -39,8 +38,8 @@ func (t *Teller) Tell(ctx context.Context) error {
 		if rows != nil {
 			rows = append(rows, ',')
 		}
-		rows = append(literal.AppendText(append(rows, '('), e.Name), ",X'"...)
-		rows = append(hex.AppendEncode(rows, []byte(e.Fingerprint)), "',"...)
+		rows = append(literal.AppendText(append(rows, '('), e.Name), ',')
+		rows = append(literal.AppendBytes(rows, []byte(e.Fingerprint)), ',')
 		rows = append(literal.AppendText(rows, e.Form), ',')
 		rows = append(literal.AppendJSON(rows, e.Guards), ',')
 		rows = append(literal.AppendText(rows, t.Worker), ",UTC_TIMESTAMP(6),UTC_TIMESTAMP(6))"...)
