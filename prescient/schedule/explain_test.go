@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/internal/rig/app"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/schedule/internal/occurrences"
+	text "prescient/sql"
 )
 
 func TestNoStatementOfSchedulesScansATable(t *testing.T) {
@@ -78,10 +79,18 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 	}
 	version := map[string]string{"p_schedule_version": byID}
 	exact := map[string]string{"p_schedule_version": "PRIMARY 526"}
+	counted := map[string]string{"one": byID, "version": byID}
+	plain := s.tables.Dialect == text.Plain
+	if plain {
+		delete(counted, "version")
+	}
 	for _, n := range []int{1, 2, idsPerStatement} {
 		ids := idList(idsOf(many[:n], func(one Schedule) string { return one.ID }))
 		add(fmt.Sprintf("schedule/version_keep %d", n), s.tables.Fill("schedule/version_keep", "{ids}", ids), reached)
-		add(fmt.Sprintf("schedule/version_many %d", n), s.tables.Fill("schedule/version_many", "{ids}", ids, "{most}", "50"), map[string]string{"one": byID, "version": byID})
+		if plain && n == 1 { // MariaDB sorts the one group; the servers that are spoken to in plain are others
+			continue
+		}
+		add(fmt.Sprintf("schedule/version_many %d", n), s.tables.Fill("schedule/version_many", "{ids}", ids, "{most}", "50"), counted)
 	}
 	add("schedule/version_oldest", s.tables.Fill("schedule/version_oldest", "{id}", "'s00001'", "{limit}", "10"), version)
 	add("schedule/version_list", s.tables.Fill("schedule/version_list", "{payload}", string(toCompare), "{id}", "'s00001'", "{limit}", "10"), version)
