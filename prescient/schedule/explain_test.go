@@ -87,7 +87,7 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 	for _, n := range []int{1, 2, idsPerStatement} {
 		ids := idList(idsOf(many[:n], func(one Schedule) string { return one.ID }))
 		add(fmt.Sprintf("schedule/version_keep %d", n), s.tables.Fill("schedule/version_keep", "{ids}", ids), reached)
-		if plain && n == 1 { // MariaDB sorts the one group; the servers that are spoken to in plain are others
+		if plain && n == 1 && s.tables.Server == text.MariaDB { // it sorts the one group; the servers that are spoken to in plain are others
 			continue
 		}
 		add(fmt.Sprintf("schedule/version_many %d", n), s.tables.Fill("schedule/version_many", "{ids}", ids, "{most}", "50"), counted)
