@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"prescient/prescient"
 	"prescient/prescient/audit"
+	"prescient/prescient/client"
 	"prescient/prescient/event"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/localserver/servertest"
@@ -103,6 +106,23 @@ func TestSchedulesEventsAndTheAuditGoToTheirShardOfVitess(t *testing.T) {
 				}
 			}
 		})
+	}
+	// A session that is targeted at a shard changes its schedules as one on a MySQL does.
+	shard := sqlx.NewDb(servertest.Open(t, cluster.Shards[0].DSN(), "parseTime=true"), "mysql")
+	c, err := client.New(ctx, shard, client.Options{Prefix: "p_"})
+	rig.Fatal(t, err)
+	schedules = schedule.New(c)
+	for i := range many {
+		if shardOf(timer(i)) != 0 {
+			continue
+		}
+		_, err := schedules.Create(ctx, shard, one(i))
+		rig.Fatal(t, err)
+		changed := one(i)
+		changed.Payload = []byte("changed")
+		_, err = schedules.Update(ctx, shard, changed)
+		rig.Fatal(t, err)
+		rig.Fatal(t, get(shard, i, func(s schedule.Stored) bool { return string(s.Payload) == "changed" }))
 	}
 	// Each row lies on the shard that its place is of.
 	for i, shard := range cluster.Shards {
