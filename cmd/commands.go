@@ -3,14 +3,18 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/advise"
 	"prescient/cmd/checks"
 	"prescient/cmd/demo"
+	"prescient/cmd/dev"
 	"prescient/cmd/event"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/job"
 	"prescient/cmd/operate"
+	"prescient/cmd/rule"
 	"prescient/cmd/schedule"
 	"prescient/cmd/serve"
+	"prescient/cmd/spool"
 	"prescient/cmd/units"
 	"prescient/cmd/web"
 )
@@ -21,6 +25,7 @@ const (
 	groupChecks = "checks"
 	groupTimes  = "schedules"
 	groupSteps  = "steps"
+	groupRules  = "rules"
 	groupEvents = "events"
 	groupWeb    = "web"
 	groupSetup  = "setup"
@@ -36,12 +41,14 @@ func addCommands(root *cobra.Command, prog *program.Program, version string) {
 		}
 	}
 	add(groupServe, "Running what is due:",
-		serve.Run(prog), serve.Work(prog), serve.Sweep(prog), serve.RollForward(prog), serve.Pause(prog), serve.Resume(prog), operate.Agents(prog), operate.Status(prog))
+		serve.Run(prog), serve.Work(prog), serve.Sweep(prog), serve.RollForward(prog), serve.Pause(prog), serve.Resume(prog), serve.Notify(prog), operate.Agents(prog), operate.Status(prog))
 	add(groupChecks, "Checks:",
 		checks.Insert(prog), checks.Cancel(prog), checks.Reschedule(prog), checks.Requeue(prog), checks.Bulk(prog), checks.Get(prog), checks.Pending(prog), checks.Jobs(prog), checks.History(prog),
-		checks.Slots(prog))
+		checks.Slots(prog), spool.Command(prog))
 	add(groupTimes, "Schedules:",
 		schedule.Command(prog))
+	add(groupRules, "Rules:",
+		rule.Command(prog))
 	add(groupSteps, "Jobs of steps:",
 		job.Command(prog), job.Runs(prog))
 	add(groupEvents, "Events:",
@@ -52,8 +59,8 @@ func addCommands(root *cobra.Command, prog *program.Program, version string) {
 	}
 	add(groupWeb, "Over HTTP:", overHTTP...)
 	add(groupSetup, "Setting up:",
-		operate.Migrate(prog), operate.Reslot(prog), operate.Prune(prog), operate.Doctor(prog), operate.Blocking(prog), operate.Stats(prog), operate.Forecast(prog), operate.Audit(prog), operate.Attest(prog), operate.Grants(prog), units.Command(prog), units.VSchema(prog),
-		configCommand(prog), demo.Command(prog), versionCommand(prog, version))
+		operate.Migrate(prog), operate.Reslot(prog), operate.Prune(prog), operate.Doctor(prog), operate.Blocking(prog), operate.Stats(prog), advise.Command(prog), operate.Forecast(prog), operate.Audit(prog), operate.Attest(prog), operate.Grants(prog), units.Command(prog), units.Monitoring(prog), units.VSchema(prog),
+		checkEndpointCommand(prog), configCommand(prog), demo.Command(prog), dev.Command(prog), versionCommand(prog, version))
 	root.SetHelpCommandGroupID(groupSetup)
 	root.SetCompletionCommandGroupID(groupSetup)
 }

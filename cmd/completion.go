@@ -36,7 +36,8 @@ func addCompletions(prog *program.Program, root *cobra.Command) {
 		"log-level": cobra.FixedCompletions([]string{"trace", "debug", "info", "warn", "error", "disabled"},
 			cobra.ShellCompDirectiveNoFileComp),
 		"log-format": cobra.FixedCompletions([]string{config.LogAuto, config.LogConsole, config.LogJSON}, cobra.ShellCompDirectiveNoFileComp),
-		"file":       files, "config": files, "dsn-file": files, "binary": files,
+		"server":     cobra.FixedCompletions([]string{"mariadb", "mysql"}, cobra.ShellCompDirectiveNoFileComp),
+		"file":       files, "config": files, "dsn-file": files, "secret-file": files, "binary": files,
 		"dir": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
@@ -75,6 +76,9 @@ func completeExecs(cmd *cobra.Command, prog *program.Program) ([]string, cobra.S
 	}
 	var names []string
 	for _, job := range c.Jobs.HTTP {
+		names = append(names, job.Exec)
+	}
+	for _, job := range c.Jobs.SQL {
 		names = append(names, job.Exec)
 	}
 	if c.Jobs.Orders.Enabled {

@@ -1,8 +1,6 @@
 // Package cmd is the command line of prescient. A program that has job_execs in Go registers them ([Options],
 // as in README.md), and has every command.
 //
-// [New] returns the cobra command, for a program with commands of its own; [Run] takes arguments, streams and environment as values.
-//
 // # Output
 //
 // Data goes to stdout, the log and errors to stderr. With --json a command prints one JSON object, or a line for each row; a search that ended early

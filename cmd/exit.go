@@ -28,7 +28,7 @@ const (
 	ExitPartly = exit.CodePartly
 	// ExitDenied: the account lacks a right; the message names the roles that have it.
 	ExitDenied = exit.CodeDenied
-	// ExitWarn and ExitBad: what doctor or status found is a warning at worst, or bad; attest did not prove that no slot was missed, or refuted it. ExitWarn also:
+	// ExitWarn and ExitBad: what doctor, status or check-endpoint found is a warning at worst, or bad; attest did not prove that no slot was missed, or refuted it. ExitWarn also:
 	// blocking found somebody who waits, or a row that is locked.
 	ExitWarn = exit.CodeWarn
 	ExitBad  = exit.CodeBad
@@ -48,8 +48,8 @@ const exitCodes = `Exit codes:
   7    somebody had a table open, or rows locked, all the time, as the message says, or migrates or prunes: run it again later
   8    bad lines were left out (insert --file --keep-going)
   9    the account lacks a right; the message names the roles that have it
-  10   doctor or status found something to be warned about; blocking found that somebody waits or a row is locked; attest proved nothing
-  11   doctor or status found something that is bad; attest found a slot that was missed
+  10   doctor, status or check-endpoint found something to be warned about; blocking found that somebody waits or a row is locked; attest proved nothing
+  11   doctor, status or check-endpoint found something that is bad; attest found a slot that was missed
   130  interrupted before it was done; run, work, sweep and roll-forward stop gracefully and exit with 0`
 
 // ExitCode returns the exit code of an error that a command returned.

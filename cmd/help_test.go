@@ -13,8 +13,8 @@ import (
 // What a help says of an exit code is what the command exits with.
 func TestExitCodesInTheHelpAreRight(t *testing.T) {
 	right := map[string][]int{"insert": {cmd.ExitPartly}, "prune": {cmd.ExitHeld, cmd.ExitUsage}, "get": {cmd.ExitNotFound}, "migrate": {cmd.ExitTables, cmd.ExitHeld}, "reslot": {cmd.ExitHeld},
-		"migrate status": {cmd.ExitTables}, "slots cover": {cmd.ExitFailure}, "schedule create": {cmd.ExitPending}, "schedule show": {cmd.ExitNotFound}, "job show": {cmd.ExitNotFound}, "blocking": {cmd.ExitWarn},
-		"run": {cmd.ExitOK, cmd.ExitDatabase}}
+		"migrate status": {cmd.ExitTables}, "slots cover": {cmd.ExitFailure}, "schedule create": {cmd.ExitPending}, "schedule show": {cmd.ExitNotFound}, "job show": {cmd.ExitNotFound}, "rule show": {cmd.ExitNotFound}, "blocking": {cmd.ExitWarn},
+		"run": {cmd.ExitOK, cmd.ExitDatabase}, "spool": {cmd.ExitFailure}}
 	mention := regexp.MustCompile(`exit\s+code\s+is\s+(?:then\s+)?(\d+)`)
 	said := 0
 	for _, command := range runnable(cmd.New(cmd.Options{Args: []string{}})) {

@@ -12,6 +12,7 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 	insert := func(args ...string) []string {
 		return append([]string{"insert", "--entity", "order/42", "--exec", "unshipped"}, args...)
 	}
+	faulty := rig.File(t, "prescient.yaml", "jobs: {http: [{exec: a, url: 'ftp://h'}]}\n")
 	for _, test := range []struct {
 		about string
 		args  []string
@@ -52,6 +53,14 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 		{"demo of no length", []string{"demo", "--for", "1s"}, "--for 1s: 2s to 1h are allowed"},
 		{"demo that escalates first", []string{"demo", "--alert-after", "5s", "--escalate-after", "5s"}, "more than --alert-after"},
 		{"demo that keeps nothing", []string{"demo", "--keep"}, "--keep"},
+		{"dev for others", []string{"dev", "--listen", "0.0.0.0:8080"}, `--listen: "0.0.0.0:8080": 127.0.0.1, localhost or [::1] is allowed`},
+		{"dev on a server of yours", []string{"dev", "--dsn", "root@tcp(127.0.0.1:1)/x"}, "--dsn is not for dev: dev has a server of its own"},
+		{"dev on no such server", []string{"dev", "--server", "postgres"}, "want mariadb or mysql"},
+		{"dev on a server without a name", []string{"dev", "--server", ""}, "--server is empty"},
+		{"dev with the configuration's resolution", []string{"dev", "--slots-resolution", "1s"}, "dev has --resolution"},
+		{"dev with slots that divide no day", []string{"dev", "--resolution", "7s"}, "--resolution: "},
+		{"dev with a page that the program has not", []string{"dev", "--listen", "127.0.0.1:0"}, "--listen: this program has no page"},
+		{"dev by a file with a fault", []string{"dev", "--config", faulty}, "jobs.http[0].url: "},
 		{"unknown command", []string{"histor"}, `unknown command "histor" for prescient; did you mean history?`},
 		{"misspelt command", []string{"doktor"}, `unknown command "doktor" for prescient; did you mean doctor?`},
 		{"a code of doctor", []string{"coverage"}, `unknown command "coverage" for prescient; did you mean doctor?`},

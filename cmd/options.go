@@ -24,6 +24,7 @@ import (
 	"prescient/prescient/event/broker"
 	"prescient/prescient/longrun"
 	"prescient/prescient/longrun/wakeup"
+	"prescient/prescient/notify"
 	"prescient/prescient/ops/door"
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
@@ -36,8 +37,8 @@ type Options struct {
 	// Version is what the command version says first; by default that of the main module.
 	Version string
 	// Register adds the program's own job_execs to the registry, beside those of the configuration. It is called by the
-	// commands that run job_execs (run, work, sweep), by those that must know their horizons (insert, reschedule, requeue),
-	// and by pause, once that is done, which warns about names that are not known.
+	// commands that run job_execs (run, work, sweep, and dev, there again as the configuration changes), by those that must know
+	// their horizons (insert, reschedule, requeue), and by pause, once that is done, which warns about names that are not known.
 	Register func(ctx context.Context, registry *prescient.Registry, deps Deps) error
 
 	// Brokers are those that events can go to, by the schemes of their URLs: {"nats": nats.Open}, each from its package under
@@ -49,6 +50,9 @@ type Options struct {
 	// WakeUps have agents know at once which long runs others offer, claim and hand on, over a broker that events go to:
 	// {"nats": nats.OpenWakeUp}. Without one they know it within half a second.
 	WakeUps map[string]func(url, subject string, log zerolog.Logger) (w wakeup.WakeUp, stop func(), err error)
+
+	// Mail tells receivers of findings by e-mail: mail.Open of package prescient/notify/mail. Without it notify.receivers has no mail.
+	Mail func(url, password, from string, to []string) (notify.Sender, error)
 
 	// Serve makes what the command serve serves: api.New of package prescient/api. Without it there is no such command, and a program compiles
 	// nothing of it.
@@ -147,7 +151,7 @@ func (o Options) complete() Options {
 func New(options Options) *cobra.Command {
 	options = options.complete()
 	prog := &program.Program{Name: options.Program, Version: versionOf(options.Program, options.Version).Version, Stderr: options.Stderr, Env: options.Env, Environ: options.Environ,
-		ConfigPaths: options.ConfigPaths, Brokers: options.Brokers, Formats: options.Formats, WakeUps: options.WakeUps, Serve: options.Serve, Page: options.Page, Screen: &output.Screen{Writer: options.Stderr}}
+		ConfigPaths: options.ConfigPaths, Brokers: options.Brokers, Formats: options.Formats, Mail: options.Mail, WakeUps: options.WakeUps, Serve: options.Serve, Page: options.Page, Screen: &output.Screen{Writer: options.Stderr}}
 	if options.Register != nil {
 		prog.Register = func(ctx context.Context, s *program.Session) error {
 			return options.Register(ctx, s.Registry, Deps{Config: s.Config, DB: s.DB, Client: s.Client, Schedules: s.Schedules, Jobs: s.Jobs, Events: s.Schedules.Outbox(), Long: s.Long, Log: s.Log})

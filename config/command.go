@@ -46,16 +46,12 @@ func readRun(i item) (run []value.Secret) {
 
 // readPassEnv reads the names of variables that an item gets from the worker.
 func readPassEnv(i item) (names []string) {
-	list := i.key(keyPassEnv)
-	for n := range i.items[list] {
-		key := elementKey(list, n)
-		v := i.values[key]
-		if err := variable.Check(v.text); err != nil {
-			i.addf(key, i.source(v.line), "%s is not allowed; %v", value.Quote(v.text), err)
-			continue
+	i.each(keyPassEnv, mostAllowed, func(text string) error {
+		if err := variable.Check(text); err != nil {
+			return fmt.Errorf("%s is not allowed; %w", value.Quote(text), err)
 		}
-		names = append(names, v.text)
-		i.note(Setting{Key: key, Value: v.text, Source: i.source(v.line)})
-	}
+		names = append(names, text)
+		return nil
+	})
 	return slices.Clip(names)
 }

@@ -46,6 +46,8 @@ type Config struct {
 	Events Events
 	// Heartbeats are services outside that are told that all is well.
 	Heartbeats Heartbeats
+	// Notify is who is told of what doctor finds.
+	Notify Notify
 	// Serve is how others are let in over HTTP.
 	Serve Serve
 
@@ -162,6 +164,7 @@ const (
 type Jobs struct {
 	HTTP    []HTTPJob
 	Command []CommandJob
+	SQL     []SQLJob
 	Orders  OrdersJob
 }
 
@@ -251,6 +254,37 @@ func (j CommandJob) RevealEnv() map[string]string {
 	}
 	return env
 }
+
+// SQLJob is a job_exec that asks a table whether something has not happened yet, and acts where it has not.
+type SQLJob struct {
+	// Exec is its name, as in HTTPJob.
+	Exec string
+	// DSN is that of an account that may only read. It is read from dsn_file or dsn_env, and is zero, for the other DSN, if neither is given.
+	DSN value.Secret
+	// Table and Column have the keys of the entities, which are Key: KeyInt or KeyText.
+	Table, Column, Key string
+	// While is the condition, and Scan whether it may read a whole table.
+	While string
+	Scan  bool
+	// Again are the times from one action to the next, and Every the one after those.
+	Again []time.Duration
+	Every time.Duration
+	// Topics are those of an event, the first, the second, … time, and Set what an UPDATE assigns.
+	Topics []string
+	Set    string
+	// URL is called, with Headers and Secret, as those of HTTPJob are.
+	URL     value.Secret
+	Headers map[string]value.Secret
+	Secret  value.Secret
+	// Guards of this job_exec; a zero field means the worker's.
+	Guards prescient.Guards
+}
+
+// The kinds of keys of entities.
+const (
+	KeyInt  = "int"
+	KeyText = "text"
+)
 
 // OrdersJob is the ready-made check of orders.
 type OrdersJob struct {

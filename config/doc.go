@@ -5,8 +5,7 @@
 //
 // The file is one YAML document of 1 MiB at most, without anchors, aliases and tags. Case does not count in keys.
 //
-// A load reports all that is wrong, a line each: the key, what was given, what is allowed, and where it came from. Unknown keys and PRESCIENT_
-// variables, and keys that stand twice, are errors.
+// A load reports all that is wrong, a line each. Unknown keys and PRESCIENT_ variables, and keys that stand twice, are errors.
 //
 // Secrets print masked ([value.Secret]), also in errors. Their files are relative to the working directory; line breaks at their end do not count.
 package config

@@ -110,6 +110,14 @@ func shapes() map[string]shape {
 	for _, name := range []string{keyRun, keyPassEnv} {
 		known[command+"."+name], known[command+"."+name+"[]"] = list, leaf
 	}
+	const condition = keySQL + "[]"
+	known[keySQL], known[condition], known[condition+"."+keyHeaders], known[condition+"."+keyHeaders+".*"] = list, section, free, leaf
+	for _, f := range sqlFields(new(SQLJob)) {
+		known[condition+"."+f.name] = leaf
+	}
+	for _, name := range []string{keyAgain, keyTopics} {
+		known[condition+"."+name], known[condition+"."+name+"[]"] = list, leaf
+	}
 	known[keyPools] = pairs
 	known[keyRoutes], known[keyRoutes+"[]"] = list, section
 	for _, f := range routeFields(new(Route)) {
@@ -118,6 +126,10 @@ func shapes() map[string]shape {
 	known[keyHeartbeats], known[keyHeartbeats+"[]"] = list, section
 	for _, f := range heartbeatFields(new(Heartbeat)) {
 		known[keyHeartbeats+"[]."+f.name] = leaf
+	}
+	known[keyReceivers], known[keyReceivers+"[]"] = list, section
+	for _, f := range receiverFields(new(Receiver)) {
+		known[keyReceivers+"[]."+f.name] = leaf
 	}
 	return known
 }
@@ -207,8 +219,11 @@ func (w *walker) member(parent, place string, name, node *yaml.Node) {
 }
 
 func (w *walker) hint(place string) string {
-	if place == keyHTTP+"[].secret" || place == keyRoutes+"[].secret" {
+	if slices.Contains([]string{keyHTTP + "[].secret", keySQL + "[].secret", keyRoutes + "[].secret", keyReceivers + "[].secret", keyReceivers + "[].password"}, place) {
 		return "; a secret does not belong into the file, name it with secret_file or secret_env"
+	}
+	if place == keySQL+"[].dsn" {
+		return "; a secret does not belong into the file, name it with dsn_file or dsn_env"
 	}
 	var known []string
 	for name := range w.shapes {

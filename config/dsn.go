@@ -26,7 +26,7 @@ func readDSN(l layers, passwordInFlag bool, p *problems) (dsn value.Secret, sour
 		return value.Secret{}, ""
 	case path != "":
 		var err error
-		if text, err = readSecret(path); err != nil {
+		if text, err = ReadSecret(path); err != nil {
 			p.add(keyDSNFile, pathSource, err)
 			return value.Secret{}, ""
 		}

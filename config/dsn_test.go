@@ -3,6 +3,7 @@ package config
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // canary is a password, and any piece of it that is not an accident.
@@ -183,5 +184,19 @@ func TestDSNFile(t *testing.T) {
 		if _, got := test.given.load(t); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)
 		}
+	}
+}
+
+// What has a database of its own needs none of the files that are for another.
+func TestWhatHasADatabaseOfItsOwnReadsNoOther(t *testing.T) {
+	options := given{file: "dsn_file: /nonexistent/dsn\ntls: {ca_file: /nonexistent/ca, server_name: db}\n" +
+		"serve: {dsn_admin: nonsense, oidc_secret_file: /nonexistent/secret}\nworker: {lease: 9s}\n"}.options(t)
+	if _, err := Load(options); err == nil || strings.Count(err.Error(), "\n") != 3 {
+		t.Errorf("%v; want four faults", err)
+	}
+	options.NoDatabase = true
+	c, err := Load(options)
+	if err != nil || !c.DSN.IsZero() || c.TLS != (TLS{}) || !c.Serve.Admin.IsZero() || c.Worker.Lease != 9*time.Second {
+		t.Errorf("%+v, %v", c, err)
 	}
 }

@@ -60,7 +60,7 @@ func refuseUnknownVariables(environ, referred []string, p *problems) {
 
 // listOf is the list that a variable would be for.
 func listOf(name string) (list string, is bool) {
-	for _, list := range []string{keyHTTP, keyCommand} {
+	for _, list := range []string{keyHTTP, keyCommand, keySQL} {
 		if strings.HasPrefix(name, envName(list)) {
 			return list, true
 		}

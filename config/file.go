@@ -70,8 +70,8 @@ func fileError(path string, err error) error {
 	return fmt.Errorf("file %s cannot be read: %w", value.Plain(path), err)
 }
 
-// readSecret reads a file that holds one text, and drops the line breaks at its end.
-func readSecret(path string) (string, error) {
+// ReadSecret reads a file that holds one text, and drops the line breaks at its end.
+func ReadSecret(path string) (string, error) {
 	content, err := readLimited(path, maxSecret)
 	if err != nil {
 		return "", err

@@ -87,25 +87,50 @@ func (i item) secrets(under string, check func(name, text string) error) map[str
 
 // signingSecret reads what signs the calls of an item, from a file or from a variable.
 func (i item) signingSecret(env func(string) (string, bool)) value.Secret {
-	file, variable := i.values[i.key(keySecretFile)], i.values[i.key(keySecretEnv)]
+	secret, _ := i.secret(keySecretFile, keySecretEnv, env)
+	return secret
+}
+
+// secret reads a secret from the file that one key of an item names, or from the variable that another does, and returns the key of which it came.
+func (i item) secret(ofFile, ofVariable string, env func(string) (string, bool)) (value.Secret, string) {
+	fileKey, variableKey := i.key(ofFile), i.key(ofVariable)
+	file, variable := i.values[fileKey], i.values[variableKey]
 	switch {
 	case file.text != "" && variable.text != "":
-		i.addf(i.key(keySecretFile), i.source(file.line), "%s is given too; only one of the two is allowed", keySecretEnv)
+		i.addf(fileKey, i.source(file.line), "%s is given too; only one of the two is allowed", ofVariable)
 	case file.text != "":
-		text, err := readSecret(file.text)
+		text, err := ReadSecret(file.text)
 		if err != nil {
-			i.add(i.key(keySecretFile), i.source(file.line), err)
+			i.add(fileKey, i.source(file.line), err)
 		}
-		return value.NewSecret(text)
+		return value.NewSecret(text), fileKey
 	case variable.text != "":
 		text, _ := env(variable.text)
 		if text == "" {
 			err := errors.New("the environment has no variable " + value.Plain(variable.text) + ", or an empty one")
-			i.add(i.key(keySecretEnv), i.source(variable.line), err)
+			i.add(variableKey, i.source(variable.line), err)
 		}
-		return value.NewSecret(text)
+		return value.NewSecret(text), variableKey
 	}
-	return value.Secret{}
+	return value.Secret{}, ""
+}
+
+// each reads the values of a list of an item.
+func (i item) each(name string, most int, set value.Parser) {
+	list := i.key(name)
+	if n := len(i.items[list]); n > most {
+		i.addf(list, i.source(i.line), "it has %d values; at most %d are allowed", n, most)
+		return
+	}
+	for n := range i.items[list] {
+		key := elementKey(list, n)
+		v := i.values[key]
+		if err := set(v.text); err != nil {
+			i.add(key, i.source(v.line), err)
+			continue
+		}
+		i.note(Setting{Key: key, Value: v.text, Source: i.source(v.line)})
+	}
 }
 
 // referredVariables are those that hold the secrets of items.
@@ -113,8 +138,10 @@ func referredVariables(d document) []string {
 	var names []string
 	for list, items := range d.items {
 		for i := range items {
-			if v := d.values[itemKey(list, i, keySecretEnv)]; v.text != "" {
-				names = append(names, v.text)
+			for _, key := range []string{keySecretEnv, keyDSNEnv} {
+				if v := d.values[itemKey(list, i, key)]; v.text != "" {
+					names = append(names, v.text)
+				}
 			}
 		}
 	}

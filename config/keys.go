@@ -1,10 +1,17 @@
 package config
 
 import (
+	_ "embed"
 	"time"
 
 	"prescient/config/value"
+	"prescient/jobs/condition/expression"
 )
+
+// Example is a file with every key and its default, and comments. Loaded as it is, it changes nothing.
+//
+//go:embed prescient.example.yaml
+var Example string
 
 // Keys that are read together with others, or compared with them.
 const (
@@ -17,8 +24,10 @@ const (
 	keyPools      = "worker.pools"
 	keyHTTP       = "jobs.http"
 	keyCommand    = "jobs.command"
+	keySQL        = "jobs.sql"
 	keyRoutes     = "events.routes"
 	keyHeartbeats = "heartbeats.urls"
+	keyReceivers  = "notify.receivers"
 	keyHeaders    = "headers"
 	keyRun        = "run"
 	keyEnv        = "env"
@@ -27,6 +36,9 @@ const (
 	keySecretEnv  = "secret_env"
 	keyPrimary    = "jobs.orders.primary_after"
 	keyEscalate   = "jobs.orders.escalate_after"
+	keyDSNEnv     = "dsn_env"
+	keyAgain      = "again"
+	keyTopics     = "topics"
 	keyOrdersExec = "jobs.orders.exec"
 
 	keyBeatOfSlots = "heartbeats.slots"
@@ -46,6 +58,8 @@ const (
 	longest         = 3660 * value.Day
 	mostAllowed     = 1_000_000
 	mostConcurrency = 10_000
+	mostAddresses   = 50 // of e-mail, of one receiver
+	mostTimes       = 100
 )
 
 // A field is a key and what becomes of its text.
@@ -72,7 +86,7 @@ func (f field) read(key, text, source string, p *problems) {
 // fields returns every key that has one value, in the order of the example file, set to fill c.
 func fields(c *Config) []field {
 	w, g, s, l, o, d, e, v := &c.Worker, &c.Guards, &c.Sweep, &c.Log, &c.Jobs.Orders, &c.Doctor, &c.Events, &c.Serve
-	i := &v.OIDC
+	i, n := &v.OIDC, &c.Notify
 	list := append([]field{
 		{keyDSN, "", nil, "dsn",
 			"user@tcp(host:port,host:port)/database, one host or more; one with a password is refused here, where others can see it: see --dsn-file"},
@@ -176,6 +190,11 @@ func fields(c *Config) []field {
 		{"events.keep", "false", value.Truth(&e.Keep), "bool", "whether published events are kept: true or false"},
 		{"events.source", "prescient", value.Label(&e.Source, 255), "uri", "source of events in the formats of CloudEvents"},
 		{keyBeatOfSlots, "", value.Identifier(&c.Heartbeats.Slots), "name", "heartbeat that is told of served slots (default none)"},
+		{"notify.every", "1m", value.Duration(&n.Every, 10*time.Second, time.Hour), "duration", "time from one look for findings to the next, where receivers are to be told of them"},
+		{"notify.hold", "2m", value.Duration(&n.Hold, 0, value.Day), "duration", "how long a finding is to be there before it is told"},
+		{"notify.gone", "5m", value.Duration(&n.Gone, 0, value.Day), "duration", "how long a finding is to be gone before it is over"},
+		{"notify.reminder", "1d", value.Duration(&n.Reminder, 0, 366*value.Day), "duration", "time after which what is still there is told again; 0s for never"},
+		{"notify.ignore", "", value.Identifiers(&n.Ignore), "code,…", "findings of doctor that nobody is told of, by their codes (default none)"},
 		{name: "jobs.orders.enabled", fallback: "false", set: value.Truth(&o.Enabled)},
 		{name: keyOrdersExec, fallback: "order-unshipped", set: value.Identifier(&o.Exec)},
 		{name: "jobs.orders.table_prefix", set: value.TablePrefix(&o.TablePrefix)},
@@ -218,6 +237,26 @@ func commandFields(j *CommandJob) []field {
 	return append(list, guardsOfOne("", &j.Guards)...)
 }
 
+// sqlFields returns the keys of an item of jobs.sql that have one value, set to fill j.
+func sqlFields(j *SQLJob) []field {
+	list := []field{
+		{name: "exec", set: value.Identifier(&j.Exec)},
+		{name: keyDSNFile},
+		{name: keyDSNEnv},
+		{name: "table", set: value.Checked(&j.Table, expression.Table)},
+		{name: "column", set: value.Checked(&j.Column, expression.Column)},
+		{name: "key", set: value.OneOf(&j.Key, KeyInt, KeyText)},
+		{name: "while", set: value.Checked(&j.While, expression.Condition)},
+		{name: "scan", set: value.Truth(&j.Scan)},
+		{name: "every", set: value.Duration(&j.Every, time.Second, longest)},
+		{name: "set", set: value.Checked(&j.Set, expression.Assignments)},
+		{name: "url", set: value.HTTPURL(&j.URL)},
+		{name: keySecretFile},
+		{name: keySecretEnv},
+	}
+	return append(list, guardsOfOne("", &j.Guards)...)
+}
+
 // routeFields returns the keys of an item of events.routes, set to fill r.
 func routeFields(r *Route) []field {
 	return []field{
@@ -237,5 +276,23 @@ func heartbeatFields(h *Heartbeat) []field {
 		{name: "success", set: value.HTTPURL(&h.Success)},
 		{name: "start", set: value.HTTPURL(&h.Start)},
 		{name: "failure", set: value.HTTPURL(&h.Failure)},
+	}
+}
+
+// receiverFields returns the keys of an item of notify.receivers that have one value, set to fill r.
+func receiverFields(r *Receiver) []field {
+	return []field{
+		{name: "name", set: value.Identifier(&r.Name)},
+		{name: "kind", fallback: KindWebhook, set: value.OneOf(&r.Kind, KindWebhook, KindAlertmanager, KindMail)},
+		{name: "url", set: value.ReceiverURL(&r.URL)},
+		{name: keySecretFile},
+		{name: keySecretEnv},
+		{name: "from", set: value.Addresses(&r.From, 1)},
+		{name: "to", set: value.Addresses(&r.To, mostAddresses)},
+		{name: "level", fallback: LevelWarn, set: value.OneOf(&r.Level, LevelWarn, LevelBad)},
+		{name: "quiet", set: value.Hours(&r.QuietFrom, &r.QuietUntil)},
+		{name: "zone", fallback: "UTC", set: value.Zone(&r.Zone)},
+		{name: "quiet_for", fallback: LevelWarn, set: value.OneOf(&r.QuietFor, LevelWarn, QuietAll)},
+		{name: "rate", fallback: "6", set: value.Number(&r.Rate, 1, 600)},
 	}
 }

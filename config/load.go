@@ -22,13 +22,11 @@ func Load(options Options) (Config, error) {
 	for _, f := range fields(&c) {
 		c.settings.note(take(f, given, &wrong))
 	}
-	if dsn, source := readDSN(given, options.PasswordInFlag, &wrong); !dsn.IsZero() {
-		c.DSN = dsn
-		c.settings.replace(Setting{Key: keyDSN, Value: dsn.String(), Source: source})
+	if options.NoDatabase {
+		c.TLS = TLS{}
+	} else {
+		readDatabase(&c, given, options.PasswordInFlag, &wrong)
 	}
-	c.TLS = readTLS(c.TLS.ServerName, given, &wrong)
-	readServeDSNs(&c.Serve, given, options.PasswordInFlag, &c.settings, &wrong)
-	c.Serve.OIDC.Secret = readFileOf(keyOIDCSecret, given, &wrong)
 	c.Grid, c.Worker.Assignment = readSlots(given, &wrong)
 	c.Jobs.Orders.TablePrefix = cmp.Or(c.Jobs.Orders.TablePrefix, c.TablePrefix)
 	compareOrders(c.Jobs.Orders, given, &wrong)
@@ -37,6 +35,9 @@ func Load(options Options) (Config, error) {
 	}
 	for _, i := range itemsOf(keyCommand, file, &c.settings, &wrong) {
 		c.Jobs.Command = append(c.Jobs.Command, readCommandJob(i))
+	}
+	for _, i := range itemsOf(keySQL, file, &c.settings, &wrong) {
+		c.Jobs.SQL = append(c.Jobs.SQL, readSQLJob(i, options.Env))
 	}
 	refuseSameNames(c.Jobs, file, &wrong)
 	for _, i := range itemsOf(keyRoutes, file, &c.settings, &wrong) {
@@ -47,10 +48,22 @@ func Load(options Options) (Config, error) {
 	}
 	c.Heartbeats.URLs = readHeartbeats(file, &c.settings, &wrong)
 	c.Heartbeats.checkSlots(given, &wrong)
+	c.Notify.Receivers = readReceivers(file, &c.settings, &wrong, options.Env)
 	if len(wrong.list) > 0 {
 		return Config{}, errors.Join(wrong.list...)
 	}
 	return c, nil
+}
+
+// readDatabase reads how the database is reached, and what else is secret of serve.
+func readDatabase(c *Config, given layers, passwordInFlag bool, p *problems) {
+	if dsn, source := readDSN(given, passwordInFlag, p); !dsn.IsZero() {
+		c.DSN = dsn
+		c.settings.replace(Setting{Key: keyDSN, Value: dsn.String(), Source: source})
+	}
+	c.TLS = readTLS(c.TLS.ServerName, given, p)
+	readServeDSNs(&c.Serve, given, passwordInFlag, &c.settings, p)
+	c.Serve.OIDC.Secret = readFileOf(keyOIDCSecret, given, p)
 }
 
 // take reads the value of a key that needs no other, and returns what it is for Describe.

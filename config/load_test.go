@@ -35,6 +35,7 @@ func TestDefaults(t *testing.T) {
 		Doctor: Doctor{Failing: 10, FailingCalls: 10, Clock: time.Second, Partitions: 7 * value.Day, Purge: 1_000_000, Transaction: time.Hour},
 		Log:    Log{Level: zerolog.InfoLevel, Format: "auto"},
 		Events: Events{Lease: 15 * time.Second, Poll: 250 * time.Millisecond, Concurrency: 256, Source: "prescient"},
+		Notify: Notify{Every: time.Minute, Hold: 2 * time.Minute, Gone: 5 * time.Minute, Reminder: value.Day},
 		Serve:  Serve{Address: "127.0.0.1:8080", Rate: 20, Concurrent: 32, Connections: 512, Colour: "grey", SessionIdle: 2 * time.Hour, SessionTime: 12 * time.Hour, OIDC: OIDC{NameClaim: "email", RoleClaim: "groups"}},
 		Jobs:   Jobs{Orders: OrdersJob{Exec: "order-unshipped", PrimaryAfter: 3 * time.Hour, EscalateAfter: 6 * time.Hour}},
 	}
@@ -95,8 +96,8 @@ var another = map[string]string{
 	"doctor.purge": "30", "doctor.transaction": "31s",
 	"log.level": "error", "log.format": "json",
 	"events.lease": "34s", "events.poll": "35ms", "events.concurrency": "36", "events.keep": "true", "events.source": "37", "heartbeats.slots": "", // which names one of the file
-	"metrics.listen": "127.0.0.1:9464",
-	"serve.address":  "h:81", "serve.open": "operator", "serve.dsn_viewer": "v@tcp(h:1)/d", "serve.dsn_operator": "o@tcp(h:1)/d", "serve.dsn_admin": "a@tcp(h:1)/d", "serve.dsn_door": "d@tcp(h:1)/d",
+	"metrics.listen": "127.0.0.1:9464", "notify.every": "100s", "notify.hold": "101s", "notify.gone": "102s", "notify.reminder": "103s", "notify.ignore": "104",
+	"serve.address": "h:81", "serve.open": "operator", "serve.dsn_viewer": "v@tcp(h:1)/d", "serve.dsn_operator": "o@tcp(h:1)/d", "serve.dsn_admin": "a@tcp(h:1)/d", "serve.dsn_door": "d@tcp(h:1)/d",
 	"serve.tls_cert_file": "c.pem", "serve.tls_key_file": "k.pem", "serve.rate": "82", "serve.concurrent": "83", "serve.connections": "92",
 	"serve.base_url": "https://ops.example.org/84", "serve.place": "85", "serve.colour": "red", "serve.proxies": "10.0.0.86", "serve.session_idle": "98m", "serve.session_time": "99m", "serve.oidc_issuer": "https://id.example.org/87", "serve.oidc_client_id": "88",
 	"serve.oidc_secret_file": "", "serve.oidc_name_claim": "89", "serve.oidc_role_claim": "90", "serve.oidc_roles": "91=admin",
@@ -132,7 +133,7 @@ func TestEveryKeyIsReadFromEverySource(t *testing.T) {
 		Sweep:  Sweep{14 * time.Second, 15 * time.Second, 16, 17 * time.Second}, Doctor: Doctor{26 * time.Minute, 27, 32, 33, 28 * time.Second, 29 * value.Day, 30, 31 * time.Second}, Log: Log{zerolog.ErrorLevel, "json"},
 		Serve: Serve{"h:81", "operator", dsnOf("v"), dsnOf("o"), dsnOf("a"), dsnOf("d"), "c.pem", "k.pem", 82, 83, 92, "https://ops.example.org/84", "85", "red", []netip.Prefix{netip.MustParsePrefix("10.0.0.86/32")}, 98 * time.Minute, 99 * time.Minute,
 			OIDC{"https://id.example.org/87", "88", value.Secret{}, "89", "90", map[string]string{"91": "admin"}}},
-		Metrics: Metrics{"127.0.0.1:9464"}, Events: Events{nil, 34 * time.Second, 35 * time.Millisecond, 36, true, "37"},
+		Metrics: Metrics{"127.0.0.1:9464"}, Notify: Notify{nil, 100 * time.Second, 101 * time.Second, 102 * time.Second, 103 * time.Second, []string{"104"}}, Events: Events{nil, 34 * time.Second, 35 * time.Millisecond, 36, true, "37"},
 		Jobs: Jobs{Orders: OrdersJob{true, "e", "o_", 17 * time.Second, 18 * time.Second,
 			prescient.Guards{Timeout: 19 * time.Second, MaxChecks: prescient.None, MaxErrors: 20, RetryWithin: 33 * time.Second, Horizon: 21 * value.Day, ExpiresAfter: 24 * time.Second, Concurrency: 22, SLA: 23 * time.Second}}},
 	}

@@ -21,6 +21,8 @@ type Options struct {
 	// PasswordInFlag allows a DSN with a password on the command line, which others on the machine can see: for a
 	// demonstration. Otherwise it is refused.
 	PasswordInFlag bool
+	// NoDatabase leaves out the DSNs, TLS and how people sign in: for what has a database of its own. Their files need not be there.
+	NoDatabase bool
 	// Env looks up a variable; os.LookupEnv by default.
 	Env func(name string) (string, bool)
 	// Environ lists the variables as name=value, to find the unknown ones among them; os.Environ by default, and

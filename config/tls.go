@@ -26,7 +26,7 @@ func readFileOf(key string, l layers, p *problems) value.Secret {
 	if path == "" {
 		return value.Secret{}
 	}
-	text, err := readSecret(path)
+	text, err := ReadSecret(path)
 	if err != nil {
 		p.add(key, source, err)
 		return value.Secret{}

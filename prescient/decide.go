@@ -35,6 +35,8 @@ const (
 	CauseWaits
 	// CauseEnds: it ends uncalled with the Outcome of the answer, and with its error for the reason.
 	CauseEnds
+	// CauseMoved: its rule was changed since the check was made. It is due at Next by the version RuleVersion, and not called before.
+	CauseMoved
 	// CauseContested: somebody else has locked what is needed to call it. It stays as it is, and is tried again: by the same slot run for a
 	// while, then by a sweep.
 	CauseContested
@@ -52,6 +54,8 @@ type Answer struct {
 	Cause Cause
 	// Outcome is how it ends, with CauseEnds.
 	Outcome Outcome
+	// RuleVersion is that of the rule by which it is due, with CauseMoved.
+	RuleVersion uint32
 	// Began says, with CauseWaits, that its call began just now, for the first time, and goes on beside the slot run.
 	Began bool
 }
@@ -69,6 +73,8 @@ type Verdict struct {
 	CheckCount  int
 	ErrorCount  int
 	PutOffCount int
+	// RuleVersion is that of its rule from then on, where its rule moved it; else 0.
+	RuleVersion uint32
 }
 
 // Apply returns the check as it is after the verdict. One that ended keeps its times.
@@ -79,6 +85,9 @@ func (v Verdict) Apply(job FutureJob) FutureJob {
 	job.CheckCount, job.ErrorCount = v.CheckCount, v.ErrorCount
 	if v.Outcome == "" {
 		job.DueAt, job.NextCheckAt, job.PutOffCount, job.LastError = v.DueAt, v.Slot, v.PutOffCount, v.Reason
+		if v.RuleVersion != 0 {
+			job.RuleVersion = v.RuleVersion
+		}
 	}
 	return job
 }
@@ -118,6 +127,9 @@ func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) V
 		if a.Next != nil {
 			v.Slot = lookAgain(grid, *a.Next, open)
 		}
+	case a.Cause == CauseMoved && a.Next != nil:
+		v.Reason, v.PutOffCount, v.RuleVersion = job.LastError, job.PutOffCount, a.RuleVersion
+		v.DueAt, v.Slot = slots.RoundUp(*a.Next), lookAgain(grid, *a.Next, open)
 	case a.Cause == CauseUnregistered:
 		v.Reason = fmt.Sprintf("job_exec %q is not registered with the worker that serves the slot", job.JobExec)
 		v.PutOffCount = oneMore(job.PutOffCount)
@@ -137,8 +149,13 @@ func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) V
 		v.ErrorCount = oneMore(v.ErrorCount)
 		v.Reason = ReasonText(a.Err)
 		switch {
+		case errors.Is(a.Err, ErrFinal):
+			v.Outcome = Failed
 		case g.Endless || v.ErrorCount <= allowed(g.MaxErrors):
 			v.Slot = g.retrySlot(grid, open, job.ErrorCount, now)
+			if in, stated := RetryIn(a.Err); stated {
+				v.Slot = g.statedSlot(grid, open, in, now)
+			}
 		case errors.Is(a.Err, ErrTimeout):
 			v.Outcome = TimedOut
 		default:
@@ -211,6 +228,13 @@ func (g Guards) retrySlot(grid slots.Grid, open time.Time, n int, now time.Time)
 	return growing(grid, open, n, now.Add(g.Horizon))
 }
 
+// statedSlot is when a check is called again whose error says in how long.
+func (g Guards) statedSlot(grid slots.Grid, open time.Time, in time.Duration, now time.Time) time.Time {
+	last := grid.Floor(now.Add(g.Ahead()))
+	at := slots.RoundUp(now.Add(min(max(in, 0), g.Ahead())))
+	return slots.Later(slots.Earlier(grid.Ceil(at), last), open)
+}
+
 // oneMore counts up, to the highest number that the tables hold.
 func oneMore(n int) int { return min(n+1, math.MaxUint32) }
 
@@ -237,13 +261,18 @@ func ReasonText(err error) string {
 	if text == "" {
 		return "an error without a text"
 	}
-	characters, short := 0, 0
-	for i := range text {
+	return Shorten(text, maxErrorText)
+}
+
+// Shorten is a text, or its beginning, of so many characters with the … that says so: texts for people are cut so, and errors for tables.
+func Shorten(text string, most int) string {
+	characters, last := 0, 0
+	for at := range text {
 		switch characters++; characters {
-		case maxErrorText:
-			short = i
-		case maxErrorText + 1:
-			return text[:short] + "…"
+		case most:
+			last = at
+		case most + 1:
+			return text[:last] + "…"
 		}
 	}
 	return text

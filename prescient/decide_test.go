@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"prescient/slots"
 )
@@ -32,6 +31,8 @@ func pendingAt(slot time.Time) FutureJob {
 func returned(t time.Time) Answer { return Answer{Next: &t} }
 
 func failed(text string) Answer { return Answer{Err: errors.New(text)} }
+
+func retried(in time.Duration) Answer { return Answer{Err: fmt.Errorf("busy: %w", Retry(in))} }
 
 // The rules of a check, in the order in which a reader asks for them. Where nothing else is said the guards are the
 // documented ones, the row was never checked, and a moved row keeps its due time and its counts.
@@ -136,6 +137,42 @@ func TestRulesOfACheck(t *testing.T) {
 		{name: "with one it waits longer and longer", guards: Guards{Endless: true, RetryWithin: 3 * time.Hour}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 3 }, slot: "15:15", errors: 4, reason: "no"},
 		{name: "up to the bound, however often", guards: Guards{Endless: true, RetryWithin: 3 * time.Hour}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 99 }, slot: "16:15", errors: 100, reason: "no"},
 		{name: "whatever the horizon", guards: Guards{Endless: true, RetryWithin: 3 * time.Hour, Horizon: time.Hour}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 99 }, slot: "16:15", errors: 100, reason: "no"},
+
+		// Errors that say when to try again, in place of that growing wait.
+		{name: "a retry is rounded up to its slot", answer: retried(time.Hour), slot: "14:30", errors: 1, reason: "busy: try again in 1h"},
+		{name: "a retry on a slot stays there", answer: retried(59*time.Minute + 58*time.Second), slot: "14:15", errors: 1, reason: "busy: try again in 59m58s"},
+		{name: "a nanosecond later it is the next", answer: retried(59*time.Minute + 58*time.Second + 1), slot: "14:30", errors: 1, reason: "busy"},
+		{name: "so does the fifth in a row wait", answer: retried(time.Hour), job: func(j *FutureJob) { j.ErrorCount = 4 }, slot: "14:30", errors: 5, reason: "busy"},
+		{name: "and the sixth ends it", answer: retried(time.Hour), job: func(j *FutureJob) { j.ErrorCount = 5 }, outcome: Failed, errors: 6, reason: "busy"},
+		{name: "no errors, no retry", guards: Guards{MaxErrors: None}, answer: retried(time.Hour), outcome: Failed, errors: 1, reason: "busy"},
+		{name: "a retry leaves the check count, and ends the put-offs", answer: retried(time.Hour), job: func(j *FutureJob) { j.CheckCount, j.PutOffCount = 5, 5 }, slot: "14:30", errors: 1, checks: 5, reason: "busy"},
+		{name: "a retry counts from now, not from the slot", now: "18:20", answer: retried(time.Hour), slot: "19:30", errors: 1, reason: "busy"},
+		{name: "a retry at once is in the next slot", answer: retried(0), slot: "13:30", errors: 1, reason: "try again in the next slot"},
+		{name: "and so is one in the past", answer: retried(-time.Hour), slot: "13:30", errors: 1, reason: "try again in the next slot"},
+		{name: "and one 292 years ago", answer: retried(math.MinInt64), slot: "13:30", errors: 1, reason: "try again in the next slot"},
+		{name: "caught up, it is in the next open slot", now: "18:20", answer: retried(time.Nanosecond), slot: "18:30", errors: 1, reason: "try again in 1s"},
+		{name: "a retry in 292 years is at the horizon", answer: retried(math.MaxInt64), at: quarter.Floor(horizon), errors: 1, reason: "try again in 2562047h47m16.85"},
+		{name: "a nanosecond beyond the horizon, too", answer: retried(30*days + 1), at: quarter.Floor(horizon), errors: 1, reason: "try again in 30d"},
+		{name: "a retry with a horizon of its own", guards: Guards{Horizon: time.Hour}, answer: retried(2 * time.Hour), slot: "14:15", errors: 1, reason: "busy"},
+		{name: "a horizon shorter than a slot leaves the next one to a retry", guards: Guards{Horizon: time.Minute}, answer: retried(2 * time.Hour), slot: "13:30", errors: 1, reason: "busy"},
+		{name: "a bound of retries is no bound of one that says when", guards: Guards{RetryWithin: time.Minute}, answer: retried(time.Hour), slot: "14:30", errors: 1, reason: "busy"},
+		{name: "an endless check, too, waits as it says", guards: Guards{Endless: true}, answer: retried(time.Hour), job: func(j *FutureJob) { j.ErrorCount = 99 }, slot: "14:30", errors: 100, reason: "busy"},
+		{name: "for ten years at most", guards: Guards{Endless: true, RetryWithin: time.Hour}, answer: retried(math.MaxInt64), at: quarter.Floor(at("13:15:02").Add(MaxHorizon)), errors: 1, reason: "busy"},
+		{name: "a timeout that says when", answer: Answer{Err: fmt.Errorf("%w: %w", ErrTimeout, Retry(time.Hour))}, slot: "14:30", errors: 1, reason: "timed out: try again in 1h"},
+		{name: "of two the first counts", answer: Answer{Err: errors.Join(Retry(time.Hour), Retry(2*time.Hour))}, slot: "14:30", errors: 1, reason: "try again in 1h\ntry again in 2h"},
+		{name: "a retry however deep", answer: Answer{Err: fmt.Errorf("a: %w", errors.Join(errors.New("b"), fmt.Errorf("c: %w", Retry(time.Hour))))}, slot: "14:30", errors: 1, reason: "a: b\nc: try again in 1h"},
+		{name: "a returned time beside a retry does not count", answer: Answer{Err: Retry(time.Hour), Next: At(at("20:00"))}, slot: "14:30", errors: 1, reason: "try again in 1h"},
+
+		// Errors that are not tried again.
+		{name: "a final error ends it at once", answer: Answer{Err: Final(errors.New("no such order"))}, outcome: Failed, errors: 1, reason: "no such order"},
+		{name: "whatever is allowed", guards: Guards{MaxErrors: math.MaxInt}, job: func(j *FutureJob) { j.ErrorCount, j.CheckCount = 3, 2 }, answer: Answer{Err: Final(errors.New("no"))}, outcome: Failed, errors: 4, checks: 2, reason: "no"},
+		{name: "and an endless one", guards: Guards{Endless: true}, answer: Answer{Err: Final(errors.New("no"))}, outcome: Failed, errors: 1, reason: "no"},
+		{name: "wrapped", answer: Answer{Err: fmt.Errorf("a: %w", errors.Join(errors.New("b"), Final(errors.New("c"))))}, outcome: Failed, errors: 1, reason: "a: b\nc"},
+		{name: "a final error without an error", answer: Answer{Err: Final(nil)}, outcome: Failed, errors: 1, reason: "failed without an error"},
+		{name: "a final timeout is a failure", answer: Answer{Err: Final(fmt.Errorf("the carrier %w", ErrTimeout))}, outcome: Failed, errors: 1, reason: "the carrier timed out"},
+		{name: "a retry that is final is none", answer: Answer{Err: Final(Retry(time.Hour))}, outcome: Failed, errors: 1, reason: "try again in 1h"},
+		{name: "nor is one beside a final error", answer: Answer{Err: errors.Join(Retry(time.Hour), Final(errors.New("no")))}, outcome: Failed, errors: 1, reason: "try again in 1h\nno"},
+
 		{name: "a timeout is an error", answer: Answer{Err: fmt.Errorf("%w after 30s", ErrTimeout)}, slot: "13:30", errors: 1, reason: "timed out after 30s"},
 		{name: "timed_out where the last of the errors was a timeout", answer: Answer{Err: fmt.Errorf("%w after 1s: x", ErrTimeout)}, job: func(j *FutureJob) { j.ErrorCount, j.LastError = 5, "no" }, outcome: TimedOut, errors: 6, reason: "timed out after 1s: x"},
 		{name: "failed where only those before were timeouts", answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount, j.LastError = 5, "timed out" }, outcome: Failed, errors: 6, reason: "no"},
@@ -279,101 +316,16 @@ func TestAnErrorWithoutTextSaysSo(t *testing.T) {
 	}
 }
 
-// Whatever a job_exec answers, and whatever the row and the guards are: the job ends and says why, or it moves to a slot
-// that is on the grid, above its own and above now, and not beyond the horizon unless that is the next open slot.
-func FuzzEveryAnswerEndsTheJobOrMovesItToAnOpenSlot(f *testing.F) {
-	f.Add(uint8(0), int64(0), int64(0), int64(0), uint8(0), uint32(0), uint32(0), uint32(0), int64(0), 0, 0)
-	f.Add(uint8(9), int64(1763644500), int64(2e9), int64(3600), uint8(0), uint32(5), uint32(0), uint32(0), int64(0), 5, 5)
-	f.Add(uint8(3), int64(1763644500), int64(2e9), int64(-1), uint8(1), uint32(1), uint32(40), uint32(0), int64(time.Hour), -1, 100)
-	f.Add(uint8(0), int64(1763644500), int64(2e9), int64(-1), uint8(49), uint32(1), uint32(40), uint32(60), int64(time.Hour), -1, 100)
-	f.Add(uint8(14), int64(1763596800), int64(86399e9), int64(86400*40), uint8(2), uint32(1), uint32(2), uint32(63), int64(1), -1, -1)
-	f.Add(uint8(1), int64(1763596801), int64(1), int64(math.MaxInt64), uint8(3), uint32(1), uint32(2), uint32(63), int64(1), 2, 3)
-	f.Add(uint8(1), int64(1763596801), int64(1), int64(math.MinInt64), uint8(4), uint32(1), uint32(2), uint32(63), int64(1), 2, 3)
-	resolutions := []time.Duration{1, 2, 5, 15, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 43200, 86400}
-	f.Fuzz(func(t *testing.T, res uint8, own, late, next int64, kind uint8, checks, errs, putOffs uint32, horizon int64, maxChecks, maxErrors int) {
-		grid, err := slots.NewGrid(resolutions[int(res)%len(resolutions)] * time.Second)
-		if err != nil {
-			t.Fatal(err)
+func TestATextIsCutBetweenCharactersAndSaysSo(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"", 3, ""}, {"öäü", 3, "öäü"}, {"öäü!", 3, "öä…"}, {"😀😀😀", 2, "😀…"}, {"ab", 1, "…"}, {"a\xff\xffb", 3, "a\xff…"},
+	} {
+		if got := Shorten(c.text, c.most); got != c.want {
+			t.Errorf("%q in %d: %q; want %q", c.text, c.most, got, c.want)
 		}
-		const years = 250 * 366 * 86400 // either side of the epoch
-		slot := grid.Floor(time.Unix(own%years, 0))
-		now := slot.Add(time.Duration(max(late, -late, 0)))
-		job := pendingAt(slot)
-		job.CheckCount, job.ErrorCount, job.PutOffCount = int(checks), int(errs), int(putOffs)
-		guards := Guards{Horizon: time.Duration(max(horizon, -horizon, 0)) % (MaxHorizon + 1), MaxChecks: max(maxChecks, None), MaxErrors: max(maxErrors, None)}.Or(DefaultGuards())
-		if kind&16 != 0 {
-			guards.RetryWithin = time.Duration(putOffs) * time.Second
-		}
-		guards.Endless = kind&32 != 0
-		var a Answer
-		switch kind % 8 {
-		case 0:
-			a = returned(time.Unix(slot.Unix()+next, next%1e9))
-		case 1:
-			a = failed("no")
-		case 2:
-			a = Answer{Cause: CauseUnregistered}
-		case 3:
-			a = Answer{Cause: CauseAbandoned}
-		case 4:
-			a = Answer{Cause: CauseKilled}
-		case 5:
-			a, job.LastError = Answer{Cause: CausePaused}, "before"
-		case 7:
-			a, job.ExpiresAt = Answer{Cause: CauseExpired}, At(slot)
-		}
-		v := Decide(grid, guards, job, a, now)
-
-		if v.Outcome != "" {
-			if v.Outcome == Cancelled || v.Reason == "" && v.Outcome != Done {
-				t.Fatalf("ended as %q without a reason: %+v", v.Outcome, v)
-			}
-			if guards.Endless && (a.Err != nil || a.Cause == CauseKilled) {
-				t.Fatalf("an endless check ended by an error: %+v", v)
-			}
-			if !v.Slot.IsZero() || !v.DueAt.Equal(job.DueAt) {
-				t.Fatalf("ended and moved: %+v", v)
-			}
-			return
-		}
-		open := slots.Later(grid.Next(slot), grid.Next(now))
-		if !grid.On(v.Slot) || !v.Slot.After(slot) || !v.Slot.After(now) {
-			t.Fatalf("moved to %s from %s, at %s", v.Slot, slot, now)
-		}
-		limit := now.Add(guards.Ahead())
-		if a.Next != nil && guards.Endless {
-			limit = LatestSlot
-		}
-		switch {
-		case a.Next != nil: // the time is within the horizon, and its slot is that time rounded up
-			if v.DueAt.After(limit) || v.Slot.After(slots.Later(grid.Ceil(limit), open)) || v.Slot.Before(v.DueAt) {
-				t.Fatalf("moved to %s, due %s, beyond %s", v.Slot, v.DueAt, limit)
-			}
-		case a.Cause == CauseUnregistered:
-			limit = now.Add(MaxPutOff)
-			fallthrough
-		default:
-			if guards.RetryWithin > 0 && (a.Err != nil || a.Cause == CauseKilled) {
-				limit = now.Add(min(guards.RetryWithin, guards.Ahead()))
-			}
-			if v.Slot.After(limit) && !v.Slot.Equal(open) {
-				t.Fatalf("moved to %s, beyond %s", v.Slot, limit)
-			}
-			if !v.DueAt.Equal(job.DueAt) || v.Reason == "" {
-				t.Fatalf("moved without a returned time: %+v", v)
-			}
-		}
-	})
-}
-
-func FuzzErrorText(f *testing.F) {
-	f.Add("no")
-	f.Add("\x00\xff")
-	f.Add(strings.Repeat("😀\xff", 700))
-	f.Fuzz(func(t *testing.T, text string) {
-		got := ReasonText(errors.New(text))
-		if !utf8.ValidString(got) || strings.ContainsRune(got, 0) || got == "" || utf8.RuneCountInString(got) > maxErrorText {
-			t.Fatalf("%q became %q", text, got)
-		}
-	})
+	}
 }

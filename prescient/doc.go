@@ -1,11 +1,9 @@
-// Package prescient is the vocabulary of the packages in its folder, which do this when that has not happened by then. The app inserts a check in the
-// transaction of its own change. When its slot has come, a worker calls the function that is registered for it. It answers with the next time to look,
-// or with nil when the matter is settled.
+// Package prescient is the vocabulary of the packages in its folder.
 //
 // # The life of a row
 //
-// Once the slot of a row has come by the database's clock, a worker that has the bucket's lease calls it. Then the row
-// moves to a later slot, or ends: README.md says after which answer. Uncalled, a row
+// Once the slot of a row has come by the database's clock, a worker that has the bucket's lease calls the function that is registered for it. Then the
+// row moves to a later slot, or ends: the README of the module says after which answer. Uncalled, a row
 //
 //	is put off         where its job_exec is unknown or paused, or too many calls of it are abandoned
 //	ends as expired    before the call, or a retry
@@ -18,8 +16,7 @@
 // # What a function has to bear
 //
 // A call may happen more than once, when a worker dies or loses its lease before the commit. Only what a [TxFunc] or [TxBatchFunc] does in its
-// transaction happens exactly once. The checks of a slot have no order. A call that never comes back costs a goroutine. What ends the process ends all
-// its calls.
+// transaction happens exactly once. The checks of a slot have no order. A call that never comes back costs a goroutine.
 //
 // # Terms
 //

@@ -1,6 +1,11 @@
 package prescient
 
-import "errors"
+import (
+	"errors"
+	"time"
+
+	"prescient/slots"
+)
 
 // Errors that a caller can tell apart with errors.Is. Each is returned wrapped, with the values that caused it.
 var (
@@ -32,4 +37,49 @@ var (
 	ErrTimeout = errors.New("timed out")
 	// ErrPanic is the error of a job_exec that panicked or called runtime.Goexit.
 	ErrPanic = errors.New("panicked")
+	// ErrFinal marks the error of a job_exec that is not called again. See Final.
+	ErrFinal = errors.New("not to be tried again")
 )
+
+// errUnsaid stands for an error that a job_exec meant to give, and left out.
+var errUnsaid = errors.New("failed without an error")
+
+// Final returns an error after which a check is not called again: it ends as failed, whatever its guards allow. It has the text of err, which it
+// wraps, and says the same where it is wrapped itself. A BatchFunc that returns it ends all its rows; Batch.Fail ends one. After the timeout of a
+// call it comes too late, as any answer does, and so does a Retry.
+func Final(err error) error {
+	if err == nil {
+		err = errUnsaid
+	}
+	return final{err}
+}
+
+type final struct{ error }
+
+func (f final) Unwrap() error        { return f.error }
+func (f final) Is(target error) bool { return target == ErrFinal }
+
+// Retry returns an error after which a check is called again so long after its answer, rounded up to a slot, in place of after 1, 2, 4, … slots. It
+// counts as any error does. The next open slot is the earliest, also where in is zero or negative, and the last slot within the horizon is the
+// latest; RetryWithin does not hold. It says the same where it is wrapped:
+//
+//	return nil, fmt.Errorf("the carrier is busy: %w", prescient.Retry(10*time.Minute))
+//
+// Of several the first counts, and none beside a Final.
+func Retry(in time.Duration) error { return retry(in) }
+
+type retry time.Duration
+
+func (r retry) Error() string {
+	if r <= 0 {
+		return "try again in the next slot"
+	}
+	return "try again in " + slots.Short(max(time.Duration(r).Round(time.Second), time.Second))
+}
+
+// RetryIn is how long after an error a check is to be called again, where a Retry is in it.
+func RetryIn(err error) (in time.Duration, ok bool) {
+	var r retry
+	ok = errors.As(err, &r)
+	return time.Duration(r), ok
+}

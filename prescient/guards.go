@@ -17,11 +17,12 @@ type Guards struct {
 	// MaxChecks is how many returned times are accepted; the next one ends the check as max_checks. 5 by default,
 	// None for none.
 	MaxChecks int
-	// MaxErrors is how many errors in a row are retried; the next one ends the check as failed, or as timed_out.
-	// 5 by default, None for none.
+	// MaxErrors is how many errors in a row are retried; the next one ends the check as failed, or as timed_out; so does one that is
+	// Final. 5 by default, None for none.
 	MaxErrors int
 	// RetryWithin is how long a retry waits at most, or one slot where a slot is longer: after errors in a row a check waits 1, 2,
-	// 4, … slots, up to this. 0, the default, for no bound but the horizon; of Endless checks, for no growth at all.
+	// 4, … slots, up to this. 0, the default, for no bound but the horizon; of Endless checks, for no growth at all. An error that says
+	// by Retry how long is not bounded by it.
 	RetryWithin time.Duration
 	// Horizon is how far ahead of now a check may be; 30 days by default.
 	Horizon time.Duration

@@ -53,7 +53,7 @@ func (b *Batch) Next(i int, t time.Time) { b.Give(i, Answer{Next: &t}) }
 // Fail answers for row i that it could not be checked; it is tried again as after a Func that returned the error.
 func (b *Batch) Fail(i int, err error) {
 	if err == nil {
-		err = errors.New("failed without an error")
+		err = errUnsaid
 	}
 	b.Give(i, Answer{Err: err})
 }

@@ -40,6 +40,12 @@ type FutureJob struct {
 	// ExpiresAt is from when on it is not called any more, and ends as expired; nil where it has no expiry of its own. See
 	// Expiry. Where a returned time or a Reschedule moves DueAt, it moves by as much.
 	ExpiresAt *time.Time `db:"expires_at" json:"expires_at,omitzero"`
+	// Trace is the trace in which it was inserted, as the header traceparent of W3C Trace Context; empty for none, and for what is no such header.
+	Trace string `db:"trace" json:"trace,omitempty"`
+	// RuleVersion is the version of the rule that its tag names, by which it was made or moved last, and OccasionAt when the occasion was that
+	// it was made for; 0 and nil where no rule made it. Of what plain SQL wrote OccasionAt may be nil alone.
+	RuleVersion uint32     `db:"rule_version" json:"rule_version,omitempty"`
+	OccasionAt  *time.Time `db:"occasion_at" json:"occasion_at,omitzero"`
 	// CalledAt is when its job_exec was called, by the database's clock. A job_exec that wants to look again after a while
 	// counts from it, whatever the clock of the worker's machine says. Zero outside of a call; no column.
 	CalledAt time.Time `db:"-" json:"called_at,omitzero"`

@@ -14,7 +14,7 @@ import (
 // Whatever its form, a call has the middleware around it, the first outermost, and is told with all its rows.
 func TestMiddlewareIsAroundEveryForm(t *testing.T) {
 	type key struct{}
-	no, tx, jobs := errors.New("no"), new(sqlx.Tx), []FutureJob{{EntityKey: "1"}, {EntityKey: "2"}}
+	no, tx, jobs := Final(Retry(time.Hour)), new(sqlx.Tx), []FutureJob{{EntityKey: "1"}, {EntityKey: "2"}}
 	var log []string
 	says := func(name string) Middleware {
 		return func(next func(context.Context, Call) error) func(context.Context, Call) error {

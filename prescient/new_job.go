@@ -68,6 +68,20 @@ type NewJob struct {
 	Payload json.RawMessage
 	// OnPending says what to do when the check is pending already; Keep by default.
 	OnPending OnPending
+	// Trace is the trace in which it is inserted, as the header traceparent of W3C Trace Context; empty, the default, for that of
+	// the context. See InTrace. It goes with the row to its calls, and not into history.
+	Trace string
+	// RuleVersion and OccasionAt are for the checks of rules, as Client.Happened makes them: an insert of one's own leaves them out.
+	RuleVersion uint32
+	OccasionAt  time.Time
+}
+
+// Ahead is how far ahead of now the check may be, where others may be so far: the check of a rule as far as an occasion may, and what the rule adds.
+func (j NewJob) Ahead(others time.Duration) time.Duration {
+	if j.RuleVersion == 0 {
+		return others
+	}
+	return MaxHorizon + j.DueAt.Sub(j.OccasionAt)
 }
 
 // ValidCheck returns an error that wraps ErrInvalid where no check can have these names.
@@ -104,6 +118,12 @@ func (j NewJob) Validate() error {
 	if j.Payload != nil && !(json.Valid(j.Payload) && utf8.Valid(j.Payload)) {
 		return fmt.Errorf("%w: payload of %s is not JSON in UTF-8: %.80q", ErrInvalid, j.Entity, j.Payload)
 	}
+	if err := CheckTrace(j.Trace, j.Entity.String()); err != nil {
+		return err
+	}
+	if (j.RuleVersion == 0) != j.OccasionAt.IsZero() {
+		return fmt.Errorf("%w: %s of %s has a version of a rule, or an occasion, without the other", ErrInvalid, j.JobExec, j.Entity)
+	}
 	_, err := ParseOnPending(string(j.OnPending))
 	return err
 }
@@ -115,12 +135,16 @@ func NewPending(grid slots.Grid, guards Guards, job NewJob, now time.Time) (Futu
 		return FutureJob{}, err
 	}
 	job = job.InPlace()
-	due, slot, err := Place(grid, guards.Or(DefaultGuards()).Ahead(), job.JobExec, job.DueAt, now)
+	due, slot, err := Place(grid, job.Ahead(guards.Or(DefaultGuards()).Ahead()), job.JobExec, job.DueAt, now)
 	if err != nil {
 		return FutureJob{}, err
 	}
-	return FutureJob{EntityName: job.Entity.Name, EntityKey: job.Entity.Key, JobExec: job.JobExec, Tag: job.Tag, DueAt: due,
-		FirstCheckAt: slot, NextCheckAt: slot, Payload: job.Payload, Revision: 1, InsertedAt: now, ExpiresAt: ExpiresAt(due, job.ExpiresAfter)}, nil
+	var occasion *time.Time
+	if job.RuleVersion != 0 {
+		occasion = &job.OccasionAt
+	}
+	return FutureJob{RuleVersion: job.RuleVersion, OccasionAt: occasion, EntityName: job.Entity.Name, EntityKey: job.Entity.Key, JobExec: job.JobExec, Tag: job.Tag, DueAt: due,
+		FirstCheckAt: slot, NextCheckAt: slot, Payload: job.Payload, Revision: 1, InsertedAt: now, ExpiresAt: ExpiresAt(due, job.ExpiresAfter), Trace: job.Trace}, nil
 }
 
 // Place finds the slot of a check that is asked for at a time: that time rounded up to a slot, or the next open slot where it

@@ -20,7 +20,7 @@ const (
 	PastReturn Outcome = "past_return"
 	// BeyondHorizon: it returned a time beyond the horizon guard.
 	BeyondHorizon Outcome = "beyond_horizon"
-	// Failed: one error in a row more than the max_errors guard allows.
+	// Failed: one error in a row more than the max_errors guard allows, or one that is Final.
 	Failed Outcome = "failed"
 	// TimedOut: as Failed, and the last of the errors was a timeout.
 	TimedOut Outcome = "timed_out"

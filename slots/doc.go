@@ -5,5 +5,5 @@
 // An [Assignment] is what a worker serves: all slots ([All]), those in minutes of the UTC hour ([ParseMinutes], as in cron), or every n-th
 // ([ParseShare], 1/2 for the first of two). [Cover] says which slots several assignments leave out, and which they share.
 //
-// The package reads no clock. A time may be in any location; those returned are in UTC, without a monotonic reading. All types may be used concurrently.
+// The package reads no clock. A time may be in any location; those returned are in UTC, without a monotonic reading.
 package slots

@@ -64,7 +64,7 @@ func writtenColumns(dialect Dialect) *strings.Replacer {
 		ofCheck, ofEntry = "inserted_at, ", "at, account, entry, "
 	}
 	return strings.NewReplacer(
-		"{check_columns}", "entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision, "+ofCheck+"expires_at",
+		"{check_columns}", "entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision, "+ofCheck+"expires_at, trace, rule_version, occasion_at",
 		"{entry_columns}", ofEntry+"stream, kind, id, verb, version, incarnation, person, host, program, command, reason, before_change, after_change")
 }
 

@@ -11,11 +11,11 @@ import (
 
 func TestGrantsNameTheTablesOfTheInstallation(t *testing.T) {
 	comment, statements, err := Grants("app", Account{Database: "my`shop_1", Prefix: "p_", User: "shop.app"})
-	if err != nil || !strings.HasPrefix(comment, "-- An app ") || len(statements) != 20 {
+	if err != nil || !strings.HasPrefix(comment, "-- An app ") || len(statements) != 22 {
 		t.Fatalf("%q, %q, %v", comment, statements, err)
 	}
-	if want := "GRANT EXECUTE ON PROCEDURE `my``shop_1`.`p_cancel` TO 'shop.app'@'%'"; statements[17] != want {
-		t.Errorf("%s; want %s", statements[17], want)
+	if want := "GRANT EXECUTE ON PROCEDURE `my``shop_1`.`p_cancel` TO 'shop.app'@'%'"; statements[19] != want {
+		t.Errorf("%s; want %s", statements[19], want)
 	}
 	_, statements, err = Grants("owner", Account{Database: "my_shop%", User: "o", Host: "10.0.0.0/255.0.0.0"})
 	if err != nil || len(statements) != 1 || !strings.HasSuffix(statements[0], " ON `my\\_shop\\%`.* TO 'o'@'10.0.0.0/255.0.0.0'") {
@@ -91,7 +91,7 @@ func TestGrantsInPlainCallNoProcedure(t *testing.T) {
 			continue
 		}
 		for i, s := range full {
-			s = strings.NewReplacer("payload, revision, expires_at)", "payload, revision, inserted_at, expires_at)", "INSERT (stream, ", "INSERT (at, account, entry, stream, ", ", CREATE ROUTINE, ALTER ROUTINE, EXECUTE", "").Replace(s)
+			s = strings.NewReplacer("payload, revision, expires_at, trace, rule_version, occasion_at)", "payload, revision, inserted_at, expires_at, trace, rule_version, occasion_at)", "INSERT (stream, ", "INSERT (at, account, entry, stream, ", ", CREATE ROUTINE, ALTER ROUTINE, EXECUTE", "").Replace(s)
 			if !strings.Contains(s, "PROCEDURE") && (i >= len(plain) || plain[i] != s) {
 				t.Errorf("%s: plain has %q; want %s", role, plain, s)
 			}
@@ -123,6 +123,7 @@ func TestRolesAreFoundByTheRightThatTheyHave(t *testing.T) {
 		{"INSERT", "future_job", "check_count", []string{"worker", "oncall", "owner"}},
 		{"DELETE", "job_pause", "", []string{"operator", "oncall", "owner"}},
 		{"EXECUTE", "pending", "", []string{"app-sql", "app", "app-reschedule", "worker", "oncall", "owner"}},
+		{"EXECUTE", "put", "", []string{"app-sql", "owner"}},
 		{"EXECUTE", "cancel", "", []string{"app-sql", "app", "app-reschedule", "worker", "oncall", "owner"}},
 		{"UPDATE", "slot_config", "", []string{"owner"}},
 		{"SELECT", "of others", "", []string{"owner"}},

@@ -2,11 +2,9 @@ package checks
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,7 +25,7 @@ var unknownTime = time.Unix(0, 0).UTC()
 // insertFlags are the flags of insert.
 type insertFlags struct {
 	target
-	when
+	when                                arguments.When
 	payload, onPending, spread, expires string
 	warn                                bool
 }
@@ -69,7 +67,7 @@ about on stderr; the check is inserted all the same.` + insertFileHelp,
 		},
 	}
 	f.target.addFlags(cmd)
-	f.when.addFlags(cmd)
+	f.when.AddFlags(cmd.Flags())
 	file.addFlags(cmd)
 	cmd.Flags().StringVar(&f.payload, "payload", "", "JSON that the job_exec gets; - reads it from stdin, @PATH from a file")
 	cmd.Flags().StringVar(&f.spread, "spread", "", "due somewhere between its time and so much later, such as 30m; always at the same place for the same check")
@@ -78,11 +76,6 @@ about on stderr; the check is inserted all the same.` + insertFileHelp,
 	cmd.Flags().StringVar(&f.onPending, "on-pending", string(prescient.Keep),
 		"if it is pending already: keep, replace, earlier, later or error")
 	return cmd
-}
-
-func (w *when) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&w.at, "at", "", "when: now, 2006-01-02 15:04 (UTC), 2006-01-02T15:04:05+02:00, now+1d12h")
-	cmd.Flags().StringVar(&w.in, "in", "", "when, from now on: 90s, 3h, 1d12h")
 }
 
 func insert(cmd *cobra.Command, prog *program.Program, f insertFlags) error {
@@ -116,7 +109,7 @@ func (f *insertFlags) job(ctx context.Context, stdin io.Reader) (prescient.NewJo
 	if err != nil {
 		return prescient.NewJob{}, err
 	}
-	if err := f.check(); err != nil {
+	if err := f.when.Check(); err != nil {
 		return prescient.NewJob{}, err
 	}
 	job := prescient.NewJob{Entity: entity, JobExec: f.exec, Tag: f.tag, DueAt: unknownTime}
@@ -129,43 +122,22 @@ func (f *insertFlags) job(ctx context.Context, stdin io.Reader) (prescient.NewJo
 	if job.ExpiresAfter, err = parseExpires(f.expires); err != nil {
 		return job, err
 	}
-	if job.Payload, err = readPayload(ctx, f.payload, stdin); err != nil {
+	if job.Payload, err = input.Payload(ctx, f.payload, stdin); err != nil {
 		return job, exit.NotRead("--payload", err)
 	}
 	return job, job.Validate()
 }
 
 // dueOf is the time that the flags mean, asking the database for its own only where that matters.
-func dueOf(ctx context.Context, s *program.Session, w when) (time.Time, error) {
+func dueOf(ctx context.Context, s *program.Session, w arguments.When) (time.Time, error) {
 	var now time.Time
-	if w.in != "" || times.Relative(w.at) {
+	if w.In != "" || times.Relative(w.At) {
 		var err error
 		if now, err = s.Now(ctx); err != nil {
 			return time.Time{}, err
 		}
 	}
-	return w.resolve(now)
-}
-
-// readPayload reads a payload from the flag itself, from stdin or from a file.
-func readPayload(ctx context.Context, text string, stdin io.Reader) (json.RawMessage, error) {
-	name, isFile := strings.CutPrefix(text, "@")
-	switch {
-	case text == "":
-		return nil, nil
-	case text != input.Stdin && !isFile:
-		return json.RawMessage(text), nil
-	}
-	payload, err := input.ReadAll(ctx, name, stdin, prescient.MaxPayload)
-	return orNothing(payload), err
-}
-
-// orNothing makes of an empty file a text that is refused, not the payload that was not given.
-func orNothing(payload []byte) json.RawMessage {
-	if payload == nil {
-		return json.RawMessage{}
-	}
-	return payload
+	return w.Resolve(now)
 }
 
 func printPlaced(prog *program.Program, w io.Writer, e prescient.Entity, t target, did client.Inserted) error {

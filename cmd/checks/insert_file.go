@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/input"
 	"prescient/cmd/internal/output"
@@ -104,8 +105,8 @@ func (f *insertFileFlags) check(given insertFlags) error {
 	case f.format != "" && f.format != FormatCSV && f.format != FormatJSONL:
 		return exit.Usage(fmt.Errorf("--format %.40q: jsonl and csv are allowed", f.format))
 	}
-	if given.when != (when{}) {
-		if err := given.when.check(); err != nil {
+	if given.when != (arguments.When{}) {
+		if err := given.when.Check(); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/input"
 	"prescient/prescient"
 )
@@ -90,16 +91,16 @@ func (r *record) job(f insertFlags, now time.Time) (job prescient.NewJob, err er
 	if job.JobExec == "" {
 		return job, errors.New("it has no job_exec, and there is no --exec")
 	}
-	due := when{at: r.DueAt, in: r.In}
+	due := arguments.When{At: r.DueAt, In: r.In}
 	switch {
 	case r.DueAt != "" && r.In != "":
 		return job, errors.New("due_at and in exclude each other")
-	case r.DueAt == "" && r.In == "" && f.when == (when{}):
+	case r.DueAt == "" && r.In == "" && f.when == (arguments.When{}):
 		return job, errors.New("it has neither due_at nor in, and there is no --at and no --in")
 	case r.DueAt == "" && r.In == "":
 		due = f.when
 	}
-	if job.DueAt, err = due.resolve(now); err != nil {
+	if job.DueAt, err = due.Resolve(now); err != nil {
 		return job, plainFlag(err)
 	}
 	if job.Spread, err = parseSpread(cmp.Or(r.Spread, f.spread)); err != nil {

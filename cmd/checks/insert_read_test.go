@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/words"
 )
 
@@ -47,7 +48,7 @@ func FuzzRecords(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			job, err := r.job(insertFlags{target: target{exec: "x"}, when: when{in: "1h"}}, now)
+			job, err := r.job(insertFlags{target: target{exec: "x"}, when: arguments.When{In: "1h"}}, now)
 			if said := cleaned(err); strings.ContainsFunc(said, words.Drives) || !utf8.ValidString(said) {
 				t.Fatalf("%q: %q", text, said)
 			}

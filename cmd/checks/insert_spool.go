@@ -14,7 +14,7 @@ import (
 // that no transaction waits for input.
 func rereadable(ctx context.Context, name string, stdin io.Reader) (file *os.File, closing func(), err error) {
 	if name == "-" {
-		return spool(ctx, stdin)
+		return spooled(ctx, stdin)
 	}
 	if file, err = input.Open(ctx, name); err != nil {
 		return nil, nil, err
@@ -28,7 +28,7 @@ func rereadable(ctx context.Context, name string, stdin io.Reader) (file *os.Fil
 		return file, closing, nil
 	case err == nil:
 		defer closing()
-		return spool(ctx, file)
+		return spooled(ctx, file)
 	}
 	closing()
 	return nil, nil, err
@@ -36,7 +36,7 @@ func rereadable(ctx context.Context, name string, stdin io.Reader) (file *os.Fil
 
 // spool copies what it reads to a temporary file. That has no name any more when the first byte is written to it: however
 // the process ends, nothing is left.
-func spool(ctx context.Context, from io.Reader) (file *os.File, closing func(), err error) {
+func spooled(ctx context.Context, from io.Reader) (file *os.File, closing func(), err error) {
 	if file, err = os.CreateTemp("", "prescient-insert-*"); err != nil {
 		return nil, nil, err
 	}

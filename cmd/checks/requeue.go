@@ -24,7 +24,7 @@ type requeueFlags struct {
 	spread      string
 	outcome     prescient.Outcome
 	many        manyFlags
-	when        when
+	when        arguments.When
 	allOutcomes bool
 }
 
@@ -77,7 +77,7 @@ Without the key of an entity it takes all that ended so before it began, as 'can
 	arguments.Time(flags, &f.many.from, "since", "only what ended at this time or later: 2026-03-01 13:00 (UTC), now-2h; wanted unless one entity is given")
 	arguments.Time(flags, &f.many.before, "before", "only what ended before this time")
 	flags.StringVar(&f.many.reason, "error", "", "only where the error has this text in it")
-	f.when.addFlags(cmd)
+	f.when.AddFlags(cmd.Flags())
 	flags.StringVar(&f.spread, "spread", "", spreadHelp)
 	flags.BoolVar(&f.many.dryRun, "dry-run", false, "only say what would be done")
 	flags.BoolVar(&f.many.yes, "yes", false, "yes, all that match")
@@ -100,15 +100,15 @@ func (f *requeueFlags) check() error {
 		return exit.Usage(errors.New("these flags are for all that match: give --dry-run to see how many those are, or --yes"))
 	case !many && (f.many.yes || f.many.reason != "" || f.spread != ""):
 		return exit.Usage(fmt.Errorf("--entity %s is one entity: --error, --spread and --yes are for all that match", words.Clip(f.entity, 80)))
-	case f.when != (when{}):
-		return f.when.check()
+	case f.when != (arguments.When{}):
+		return f.when.Check()
 	}
 	return nil
 }
 
 // times are since when and before when checks ended, and when they are to be due again; nil for at once.
 func (f *requeueFlags) times(ctx context.Context, s *program.Session) (since, before time.Time, due *time.Time, err error) {
-	if since, before, err = s.Period(ctx, "since", f.many.from, "before", f.many.before); err != nil || f.when == (when{}) {
+	if since, before, err = s.Period(ctx, "since", f.many.from, "before", f.many.before); err != nil || f.when == (arguments.When{}) {
 		return since, before, nil, err
 	}
 	at, err := dueOf(ctx, s, f.when)

@@ -18,7 +18,7 @@ const spreadHelp = "put all that match evenly into so much time after that, such
 // Reschedule returns the command reschedule.
 func Reschedule(prog *program.Program) *cobra.Command {
 	var t target
-	var w when
+	var w arguments.When
 	var many manyFlags
 	var failing bool
 	var spread string
@@ -35,14 +35,14 @@ With --spread all that match are due evenly over so much time after that, and no
 		RunE: func(cmd *cobra.Command, _ []string) error { return reschedule(cmd, prog, t, w, many, failing, spread) },
 	}
 	t.addFlags(cmd)
-	w.addFlags(cmd)
+	w.AddFlags(cmd.Flags())
 	many.addFlags(cmd)
 	cmd.Flags().StringVar(&spread, "spread", "", spreadHelp)
 	cmd.Flags().BoolVar(&failing, "failing", false, "all checks whose last call failed, in the next open slot")
 	return program.Reasoned(cmd)
 }
 
-func reschedule(cmd *cobra.Command, prog *program.Program, t target, w when, many manyFlags, failing bool, spread string) error {
+func reschedule(cmd *cobra.Command, prog *program.Program, t target, w arguments.When, many manyFlags, failing bool, spread string) error {
 	if err := arguments.NotEmpty(cmd, "entity", "exec", "slot", "from", "before", "error", "at", "in", "spread"); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func reschedule(cmd *cobra.Command, prog *program.Program, t target, w when, man
 	if err != nil {
 		return err
 	}
-	if err := w.check(); err != nil {
+	if err := w.Check(); err != nil {
 		return err
 	}
 	return prog.ConnectWithExecs(cmd, func(s *program.Session) error {
@@ -79,15 +79,15 @@ func reschedule(cmd *cobra.Command, prog *program.Program, t target, w when, man
 	})
 }
 
-func rescheduleMany(cmd *cobra.Command, prog *program.Program, t target, w when, many manyFlags, failing bool, spread string) error {
+func rescheduleMany(cmd *cobra.Command, prog *program.Program, t target, w arguments.When, many manyFlags, failing bool, spread string) error {
 	if t.tag != "" {
 		return exit.Usage(errors.New("--tag is for one check; give its --entity name/key"))
 	}
-	if failing && w != (when{}) {
+	if failing && w != (arguments.When{}) {
 		return exit.Usage(errors.New("give --failing or a time"))
 	}
 	if !failing {
-		if err := w.check(); err != nil {
+		if err := w.Check(); err != nil {
 			return err
 		}
 	}

@@ -56,7 +56,7 @@ func Slots(prog *program.Program) *cobra.Command {
 }
 
 func showLoads(cmd *cobra.Command, prog *program.Program, f slotFlags) error {
-	return prog.Read(cmd, func(s *program.Session) error {
+	return prog.ReadEach(cmd, func(s *program.Session) error {
 		rows, now, err := readLoads(cmd.Context(), s, f)
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/config"
 )
@@ -30,6 +31,8 @@ No configuration file and no PRESCIENT_… variable is read.`,
 		Example: fmt.Sprintf(`  %[1]s demo
   %[1]s demo --orders 20000 --for 1m
   %[1]s demo --steps
+  %[1]s demo --rules
+  %[1]s demo --advised
   %[1]s demo --page
   %[1]s demo --dsn 'user:password@tcp(127.0.0.1:3306)/test' --keep`, prog.Name),
 		Args: arguments.None,
@@ -53,6 +56,8 @@ No configuration file and no PRESCIENT_… variable is read.`,
 	arguments.Within(flags, &f.escalateAfter, "escalate-after", "8s", time.Second, time.Hour, "escalate it when it is still not shipped then")
 	flags.Uint64Var(&f.seed, "seed", 0, "repeat the arrivals of an earlier demo (default another one each time)")
 	flags.BoolVar(&f.steps, "steps", false, "show a job of three steps instead: one fails and is tried again, and the job is edited while it runs")
+	flags.BoolVar(&f.rules, "rules", false, "show checks that are a condition in the configuration instead: two alerts about an order, without Go")
+	flags.BoolVar(&f.advised, "advised", false, "show advised times beside hourly checks instead: calls and lateness of both, without a server")
 	flags.BoolVar(&f.page, "page", false, "look at it by a browser of this machine: for 10m, and with an order a second, unless --for and --orders say otherwise")
 	flags.BoolVar(&f.keep, "keep", false, "with --dsn: leave the tables there")
 	return cmd
@@ -70,11 +75,17 @@ func playDemo(cmd *cobra.Command, prog *program.Program, f demoFlags) (err error
 	if f.keep && c.DSN.IsZero() {
 		return exit.Usage(errors.New("--keep: a private server goes with its data; give --dsn, or leave --keep out"))
 	}
-	if f.steps && f.page {
-		return exit.Usage(errors.New("--steps, --page: one of them is allowed"))
-	}
-	if f.steps {
+	switch {
+	case f.scenes() > 1:
+		return exit.Usage(errors.New("--steps, --rules, --advised, --page: one of them is allowed"))
+	case f.advised && !c.DSN.IsZero():
+		return exit.Usage(errors.New("--advised asks no database: leave --dsn out"))
+	case f.advised:
+		return playAdvised(output.To(cmd.OutOrStdout()), prog.JSON, f.seed)
+	case f.steps:
 		return playSteps(cmd, prog, c, f.keep)
+	case f.rules:
+		return playRules(cmd, prog, c, f.keep)
 	}
 	ctx := cmd.Context()
 	t := newTeller(prog, cmd.OutOrStdout(), f)

@@ -12,7 +12,17 @@ type demoFlags struct {
 	lastsFor, alertAfter, escalateAfter time.Duration
 	orders                              int
 	seed                                uint64
-	keep, steps, page                   bool
+	keep, steps, rules, advised, page   bool
+}
+
+// scenes is how many of those are asked for that are played in place of the orders, or with the page.
+func (f *demoFlags) scenes() (n int) {
+	for _, asked := range []bool{f.steps, f.rules, f.advised, f.page} {
+		if asked {
+			n++
+		}
+	}
+	return n
 }
 
 // check refuses flags that do not go together.

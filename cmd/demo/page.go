@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os/exec"
 	"runtime"
 	"sync"
@@ -16,19 +15,14 @@ import (
 
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/private"
 	"prescient/cmd/internal/program"
 	"prescient/prescient/forecast"
-	"prescient/prescient/ops"
-	"prescient/prescient/ops/door"
 	"prescient/prescient/stats"
 )
 
-const (
-	// pageLasts is how long a demonstration takes at which people look by a browser, unless they say.
-	pageLasts = 10 * time.Minute
-	// headerTime is for how long a request's header may take.
-	headerTime = 10 * time.Second
-)
+// pageLasts is how long a demonstration takes at which people look by a browser, unless they say.
+const pageLasts = 10 * time.Minute
 
 // servePage serves the page of the stage on this machine, to whoever asks, until stop is called. The error wraps what the program or the tables lack.
 func (s *stage) servePage(ctx context.Context, prog *program.Program, log zerolog.Logger) (address string, stop func(), err error) {
@@ -39,38 +33,25 @@ func (s *stage) servePage(ctx context.Context, prog *program.Program, log zerolo
 	if err != nil {
 		return "", nil, fmt.Errorf("--page: %w", err)
 	}
-	address = "http://" + listener.Addr().String()
-	o, err := ops.Open(ctx, ops.Options{Accounts: ops.Accounts{Viewer: s.db, Operator: s.db, Admin: s.db}, Prefix: s.prefix, Program: prog.Name})
-	var handler http.Handler
-	var sums *stats.Rollup
 	var forecasts *forecast.Maker
-	if err == nil {
-		sums, err = stats.New(ctx, s.db, stats.Options{Prefix: s.prefix, Worker: s.worker.Name(), Log: log})
-	}
+	var stopPage func()
+	sums, err := stats.New(ctx, s.db, stats.Options{Prefix: s.prefix, Worker: s.worker.Name(), Log: log})
 	if err == nil {
 		forecasts, err = forecast.New(ctx, s.db, forecast.Options{Prefix: s.prefix, Name: s.worker.Name(), Log: log})
 	}
 	if err == nil {
-		handler, err = prog.Page(ctx, door.Serving{Ops: o, Log: log, Page: door.Page{DB: s.db, Prefix: s.prefix, BaseURL: address, Place: "demonstration", Colour: "teal", Open: ops.Admin}})
+		stopPage, err = private.Page{DB: s.db, Prefix: s.prefix, Place: "demonstration", Colour: "teal", Worker: s.worker.Name(), Log: log}.Serve(ctx, prog, listener)
 	}
 	if err != nil {
 		return "", nil, errors.Join(fmt.Errorf("--page: %w", err), listener.Close())
 	}
-	server := &http.Server{Handler: door.OnlyFor(listener.Addr().String(), true, handler), ReadHeaderTimeout: headerTime}
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		_ = server.Serve(listener) // until it is closed
-	}()
 	beside, end := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
-	all.Go(func() { _ = server.Serve(listener) }) // until it is closed
-	all.Go(func() { program.WorkBulk(beside, o, s.worker.Name(), log) })
 	all.Go(func() { sums.Serve(beside) })
 	all.Go(func() { forecasts.Serve(beside) })
-	return address, func() {
+	return private.URL(listener), func() {
 		end()
-		_ = server.Close() // what is asked just now is about tables that go
+		stopPage()
 		all.Wait()
 	}, nil
 }

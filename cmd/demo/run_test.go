@@ -144,3 +144,37 @@ func TestDemoOfAJobOfSteps(t *testing.T) {
 		}
 	})
 }
+
+func TestDemoOfConditionsInTheConfiguration(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		out := r.OK("demo", "--rules", "--dsn", r.DSN)
+		for _, text := range []string{"while: shipped_at IS NULL", "event orders.late       order/2", "event orders.very-late  order/3", "3 checks are done, 2 orders were late, 1 very late; alerts that their rows count: 0,1,2"} {
+			if !strings.Contains(out, text) {
+				r.Errorf("no %q in %s", text, out)
+			}
+		}
+		if n := r.Count("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()"); n != 0 {
+			r.Errorf("%d tables are left", n)
+		}
+	})
+}
+
+func TestDemoOfAdvisedTimes(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"PRESCIENT_DSN": rig.NoServer}
+	got := rig.Execute(t.Context(), cmd.Options{}, env, "", "demo", "--advised", "--seed", "1")
+	got.Wants(t, cmd.ExitOK)
+	for _, text := range []string{"by --seed 1;", "three of four after about four hours", "order/2001, placed ", "hourly ", "advised ", "LATE, 99 %"} {
+		if !strings.Contains(got.Out, text) {
+			t.Errorf("no %q in %s", text, got.Out)
+		}
+	}
+	for args, want := range map[string]string{
+		"--advised --rules":                    "--steps, --rules, --advised, --page: one of them is allowed",
+		"--steps --page":                       "one of them is allowed",
+		"--advised --dsn u:p@tcp(127.0.0.1)/d": "--advised asks no database",
+	} {
+		refused := rig.Execute(t.Context(), cmd.Options{}, env, "", append([]string{"demo"}, strings.Fields(args)...)...)
+		refused.Wants(t, cmd.ExitUsage, want)
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"prescient/cmd/internal/private"
 	"prescient/cmd/internal/program"
 	"prescient/config"
 	"prescient/jobs/orders"
@@ -35,6 +36,7 @@ const (
 // stage is what a demonstration takes place on: a database, and in it an app with its worker.
 type stage struct {
 	server string // for people to read
+	dsn    string
 	prefix string
 	shown  fmt.Stringer // the DSN, masked; nil on a private server
 	own    *localserver.Server
@@ -86,6 +88,7 @@ func (s *stage) openDatabase(ctx context.Context, given value.Secret, t *teller)
 	} else {
 		s.shown = given
 	}
+	s.dsn = dsn
 	if s.db, err = connect.Open(dsn, 0); err != nil {
 		return err
 	}
@@ -106,18 +109,11 @@ func (s *stage) openDatabase(ctx context.Context, given value.Secret, t *teller)
 
 func (s *stage) startServer(ctx context.Context, t *teller) (dsn string, err error) {
 	t.note("starting a private database server in a temporary folder")
-	if s.own, err = localserver.Start(ctx, localserver.Options{}); err != nil {
-		if errors.Is(err, localserver.ErrNotFound) {
-			err = fmt.Errorf("%w; scripts/demo gets one, and --dsn works on a server that is there", err)
-		}
-		return "", err
+	s.own, dsn, err = private.Start(ctx, localserver.Options{}, demoDatabase)
+	if errors.Is(err, localserver.ErrNotFound) {
+		err = fmt.Errorf("%w; scripts/demo gets one, and --dsn works on a server that is there", err)
 	}
-	admin, err := sql.Open("mysql", s.own.DSN(""))
-	if err != nil {
-		return "", err
-	}
-	_, err = admin.ExecContext(ctx, "CREATE DATABASE "+demoDatabase)
-	return s.own.DSN(demoDatabase), errors.Join(err, admin.Close())
+	return dsn, err
 }
 
 func (s *stage) makeTables(ctx context.Context) error {
@@ -199,7 +195,7 @@ func (s *stage) tearDown(keep bool) error {
 
 func (s *stage) dropTables(ctx context.Context) error {
 	_, err := migrate.Down(ctx, s.db.DB, migrate.Schema{Prefix: s.prefix, Resolution: demoResolution})
-	names := []string{"orders", "order_alerts", "schema_version"}
+	names := []string{"orders", "order_alerts", "shop_orders", "schema_version"}
 	_, dropErr := s.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+s.prefix+strings.Join(names, ", "+s.prefix))
 	if err := errors.Join(err, dropErr); err != nil {
 		return fmt.Errorf("dropping the tables of the demonstration, %s…: %w", s.prefix, err)

@@ -40,7 +40,7 @@ func sayPaused(cmd *cobra.Command, s *program.Session) error {
 }
 
 func status(cmd *cobra.Command, prog *program.Program) error {
-	return prog.Read(cmd, func(s *program.Session) error {
+	return prog.ReadEach(cmd, func(s *program.Session) error {
 		list, err := s.Outbox(cmd.Context())
 		if err == nil && !prog.JSON {
 			err = sayPaused(cmd, s)

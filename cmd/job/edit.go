@@ -18,6 +18,7 @@ import (
 	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/taking"
 	"prescient/prescient/steps"
 )
 
@@ -199,7 +200,7 @@ func (e *editing) change(was string, after file.Entry) error {
 
 func (e *editing) show(lines []string) error {
 	p := output.To(e.cmd.OutOrStdout())
-	sayLines(p, "", slices.Values(lines))
+	taking.SayLines(p, "", slices.Values(lines))
 	return p.Err()
 }
 
@@ -224,5 +225,5 @@ func (e *editing) say(done string, lines, jobs []string) error {
 	if len(jobs) > 0 {
 		text += "; of job " + strings.Join(jobs, ", ") + ", too"
 	}
-	return output.Answer(e.cmd.OutOrStdout(), e.prog.JSON, change{definition.Done{Name: e.before.String(), Did: done}, lines, jobs}, "%s", text)
+	return output.Answer(e.cmd.OutOrStdout(), e.prog.JSON, taking.Change{Done: definition.Done{Name: e.before.String(), Did: done}, Lines: lines, Jobs: jobs}, "%s", text)
 }

@@ -25,7 +25,7 @@ or continue). A step of a job that is a text is the shared step of this name:
         exec: send-report
         retries: 3
 
-Schedules may stand in the same file: they are checked, too, and left to schedule import.`
+Schedules and rules may stand in the same file: they are checked, too, and left to schedule import and rule import.`
 
 // importFlags are the flags of import.
 type importFlags struct{ update, dryRun bool }

@@ -14,6 +14,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/taking"
 	"prescient/cmd/internal/words"
 	"prescient/prescient/steps"
 )
@@ -144,7 +145,7 @@ func sayRun(p *output.Printer, run steps.RunLog) {
 		if step.OutputCut > 0 {
 			p.Say("      | (%d bytes before this were not kept)", step.OutputCut)
 		}
-		sayLines(p, "      | ", strings.Lines(step.Output))
+		taking.SayLines(p, "      | ", strings.Lines(step.Output))
 	}
 }
 

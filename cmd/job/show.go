@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +16,7 @@ import (
 	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/taking"
 )
 
 // showFlags are the flags of show.
@@ -115,7 +115,7 @@ func lookAtJob(ctx context.Context, s *program.Session, name string, count int) 
 
 func (o shown) print(out io.Writer) error {
 	p := output.To(out)
-	sayLines(p, "", strings.Lines(o.Definition))
+	taking.SayLines(p, "", strings.Lines(o.Definition))
 	last := ""
 	for i, v := range o.Versions {
 		if i > 0 {
@@ -128,13 +128,6 @@ func (o shown) print(out io.Writer) error {
 	}
 	p.Fields(11, lines)
 	return p.Err()
-}
-
-// sayLines prints lines, each behind the same beginning.
-func sayLines(p *output.Printer, beginning string, lines iter.Seq[string]) {
-	for line := range lines {
-		p.Say("%s%s", beginning, strings.TrimSuffix(line, "\n"))
-	}
 }
 
 // shownVersion is what show --version --json prints.
@@ -157,7 +150,7 @@ func lookAtVersion(ctx context.Context, s *program.Session, name string, number 
 
 func (o shownVersion) print(out io.Writer) error {
 	p := output.To(out)
-	sayLines(p, "", strings.Lines(o.Definition))
+	taking.SayLines(p, "", strings.Lines(o.Definition))
 	return p.Err()
 }
 
@@ -181,7 +174,7 @@ func lookAtStep(ctx context.Context, s *program.Session, name string) (one shown
 
 func (o shownStep) print(out io.Writer) error {
 	p := output.To(out)
-	sayLines(p, "", strings.Lines(o.Definition))
+	taking.SayLines(p, "", strings.Lines(o.Definition))
 	p.Say("version %d, of jobs: %s", o.Version, cmp.Or(strings.Join(o.Jobs, ", "), "none"))
 	return p.Err()
 }

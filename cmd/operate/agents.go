@@ -60,8 +60,8 @@ and how many wait for one, for how long.`, agent.Every, agent.DeadAfter, agent.F
 // watched prints a list once, or again and again.
 func watched[T any](cmd *cobra.Command, prog *program.Program, watch bool, read func(context.Context, *sqlx.DB, string, sql.Dialect) ([]T, error), none string,
 	columns []output.Column, cells func(T) []string) error {
-	return prog.Read(cmd, func(s *program.Session) error {
-		return again(cmd, prog, watch, func(ctx context.Context, to io.Writer) error {
+	return prog.ReadEach(cmd, func(s *program.Session) error {
+		return again(cmd, s, watch, func(ctx context.Context, to io.Writer) error {
 			list, err := read(ctx, s.DB, s.Config.TablePrefix, sql.Dialect(s.Config.Dialect))
 			if err != nil {
 				return s.Explain(err)
@@ -72,10 +72,15 @@ func watched[T any](cmd *cobra.Command, prog *program.Program, watch bool, read 
 }
 
 // again looks once, or again and again, and prints each look in one piece, so that a terminal does not flicker.
-func again(cmd *cobra.Command, prog *program.Program, watch bool, look func(ctx context.Context, to io.Writer) error) error {
+func again(cmd *cobra.Command, s *program.Session, watch bool, look func(ctx context.Context, to io.Writer) error) error {
+	if watch {
+		if err := s.OneShard("--watch"); err != nil {
+			return err
+		}
+	}
 	for {
 		var text bytes.Buffer
-		if watch && !prog.JSON && output.IsTerminal(cmd.OutOrStdout()) {
+		if watch && !s.Program.JSON && output.IsTerminal(cmd.OutOrStdout()) {
 			text.WriteString(clearScreen)
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), program.ConnectTime)

@@ -61,7 +61,7 @@ was read in part, or an entry of the audit that cannot be read.`, attest.Default
 }
 
 func proveSlots(cmd *cobra.Command, prog *program.Program, f attestFlags) error {
-	return prog.Read(cmd, func(s *program.Session) (err error) {
+	return prog.ReadEach(cmd, func(s *program.Session) (err error) {
 		options := attest.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Grace: s.Config.Sweep.Grace, Late: f.late, Ends: f.ends}
 		if f.ends == 0 {
 			options.Ends = -1

@@ -55,7 +55,12 @@ somebody waits or a row is locked, else 0.`,
 }
 
 func blockingOf(cmd *cobra.Command, prog *program.Program, all bool, every time.Duration) error {
-	return prog.Open(cmd, 0, func(s *program.Session) error {
+	return prog.OpenEach(cmd, 0, func(s *program.Session) error {
+		if every > 0 {
+			if err := s.OneShard("--watch"); err != nil {
+				return err
+			}
+		}
 		look := func() (blocking.Report, error) {
 			ctx, cancel := context.WithTimeout(cmd.Context(), 4*program.ConnectTime)
 			defer cancel()

@@ -66,7 +66,7 @@ func examine(cmd *cobra.Command, prog *program.Program, assignments string, use 
 	if _, err := doctor.SelectFindings(nil, nil, ignore); err != nil {
 		return exit.Usage(fmt.Errorf("--ignore: %w", err))
 	}
-	return prog.Open(cmd, 0, func(s *program.Session) (err error) {
+	return prog.OpenEach(cmd, 0, func(s *program.Session) (err error) {
 		options := program.DoctorOptions(s.Config)
 		options.Use = use
 		if options.Assignments, err = parseAssignments(s.Config.Grid, assignments); err != nil {

@@ -45,7 +45,7 @@ not called in the last day: these calls are under unknown. Where they are more t
 }
 
 func showForecast(cmd *cobra.Command, prog *program.Program, days bool) error {
-	return prog.Read(cmd, func(s *program.Session) error {
+	return prog.ReadEach(cmd, func(s *program.Session) error {
 		report, err := forecast.Read(cmd.Context(), s.DB, s.Config.TablePrefix, sql.Dialect(s.Config.Dialect))
 		if errors.Is(err, forecast.ErrNone) {
 			return &exit.Error{Code: exit.CodeNotFound, Err: fmt.Errorf("%w: a process of work, run or sweep makes one within a minute", err)}

@@ -65,8 +65,8 @@ Roles:
                   looks by CALL pending(entity_name, entity_key)
   app             inserts and cancels by the Go client, schedule, job, events; cannot put a pending check to another time
   app-reschedule  also replaces and reschedules
-  operator        pause, resume, one entity's requeue, event, blocking, agents, status, runs, attest, doctor --use operator, and all that lists
-  worker          run, work, sweep, roll-forward, forward
+  operator        pause, resume, one entity's requeue, event, blocking, agents, status, runs, attest, advise, doctor --use operator, and all that lists
+  worker          run, work, sweep, roll-forward, forward, notify
   oncall          operator and worker in one: what doctor advises, such as cancel, reschedule, sweep, schedule pause
   serve-viewer, serve-operator, serve-admin
                   what serve does for callers of these roles, each on an account of its own

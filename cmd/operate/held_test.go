@@ -137,12 +137,12 @@ func sessionsOf(r *rig.Rig, and string) (n int) {
 	}
 }
 
-// leftOf counts the statements of the owner that the server still has two seconds after a time: one that is killed ends a moment later.
+// leftOf counts the statements of the owner that the server still has 20 seconds after a time: one that is killed ends a moment later.
 func leftOf(r *rig.Rig, since time.Time) (n int) {
 	r.Helper()
 	for {
 		n = sessionsOf(r, "AND COMMAND <> 'Sleep' AND INFO IS NOT NULL")
-		if n == 0 || time.Since(since) >= 2*time.Second {
+		if n == 0 || time.Since(since) >= 20*time.Second {
 			return n
 		}
 		time.Sleep(5 * time.Millisecond)

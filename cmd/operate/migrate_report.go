@@ -14,7 +14,6 @@ import (
 
 // migrateReport is what migrate --json prints.
 type migrateReport struct {
-	Shard      string     `json:"shard,omitempty"` // of Vitess
 	Prefix     string     `json:"prefix"`
 	Resolution string     `json:"resolution"`
 	Migrations []migrated `json:"migrations,omitempty"`
@@ -75,5 +74,5 @@ func countMissing(ctx context.Context, s *program.Session) (int, error) {
 }
 
 func reportOf(s *program.Session, missing int) migrateReport {
-	return migrateReport{Shard: s.Shard, Prefix: s.Config.TablePrefix, Resolution: s.Config.Grid.String(), Missing: missing}
+	return migrateReport{Prefix: s.Config.TablePrefix, Resolution: s.Config.Grid.String(), Missing: missing}
 }

@@ -1,6 +1,8 @@
 package operate_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,6 +14,9 @@ func TestMigrate(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Execute("pending").Wants(r.T, cmd.ExitTables, "Run `prescient migrate`")
 		r.Execute("run").Wants(r.T, cmd.ExitTables, "Run `prescient migrate`")
+		file := filepath.Join(r.T.TempDir(), "it's.yaml")
+		r.Must(os.WriteFile(file, nil, 0o600))
+		r.Execute("pending", "--config", file).Wants(r.T, cmd.ExitTables, `migrate --config '`+strings.TrimSuffix(file, "'s.yaml")+`'\''s.yaml'`)
 		if got := r.Execute("migrate", "status"); got.Code != cmd.ExitTables || !strings.Contains(got.Out, "migrations are missing") || got.Err != "" {
 			r.Errorf("%v", got)
 		}

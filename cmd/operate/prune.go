@@ -91,17 +91,11 @@ func pruneProgress(b *output.Bar, log zerolog.Logger) func(prune.Report) {
 // rows says how many there are.
 func rows(n int) string { return words.Counted(n, "row", "rows") }
 
-// pruneReport is what prune --json prints.
-type pruneReport struct {
-	Shard string `json:"shard,omitempty"` // of Vitess
-	prune.Report
-}
-
 // printPruned says what was done; of a prune that failed before it did anything, nothing.
 func printPruned(cmd *cobra.Command, s *program.Session, report prune.Report, failed bool) error {
 	out := cmd.OutOrStdout()
 	if s.Program.JSON {
-		return output.JSON(out, pruneReport{s.Shard, report})
+		return output.JSON(out, report)
 	}
 	if failed && len(report.Dropped)+len(report.Made)+report.HistoryRows+report.LedgerRows == 0 {
 		return nil

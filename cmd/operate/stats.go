@@ -54,7 +54,7 @@ for: suddenly, or day by day. Days are UTC, and over; a rise is seen after two o
 }
 
 func showStats(cmd *cobra.Command, prog *program.Program, f statsFlags) error {
-	return prog.Read(cmd, func(s *program.Session) error {
+	return prog.ReadEach(cmd, func(s *program.Session) error {
 		from, before, err := s.Period(cmd.Context(), "from", cmp.Or(f.from, "now-1h"), "before", cmp.Or(f.before, "now"))
 		if err != nil {
 			return err

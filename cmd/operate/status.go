@@ -48,9 +48,9 @@ What is locked, and by whom, is shown to accounts with the right PROCESS. What t
 }
 
 func showStatus(cmd *cobra.Command, prog *program.Program, watch bool) error {
-	return prog.Read(cmd, func(s *program.Session) error {
+	return prog.ReadEach(cmd, func(s *program.Session) error {
 		var last status.Report
-		err := again(cmd, prog, watch, func(ctx context.Context, to io.Writer) (err error) {
+		err := again(cmd, s, watch, func(ctx context.Context, to io.Writer) (err error) {
 			if last, err = status.Look(ctx, s.DB, program.DoctorOptions(s.Config)); err != nil {
 				return s.Explain(err)
 			}

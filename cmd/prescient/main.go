@@ -16,6 +16,7 @@ import (
 	"prescient/prescient/event/broker/redis"
 	"prescient/prescient/event/broker/webhook"
 	"prescient/prescient/longrun/wakeup"
+	"prescient/prescient/notify/mail"
 	"prescient/prescient/page/login"
 )
 
@@ -26,6 +27,7 @@ func main() {
 			"redis": redis.Open, "rediss": redis.Open, "amqp": rabbitmq.Open, "amqps": rabbitmq.Open, "tls": nats.Open,
 		},
 		WakeUps: map[string]func(url, subject string, log zerolog.Logger) (wakeup.WakeUp, func(), error){"nats": nats.OpenWakeUp, "tls": nats.OpenWakeUp},
+		Mail:    mail.Open,
 		Serve:   api.New,
 		Page:    login.Serve,
 		Formats: map[string]func(source string) (broker.Format, error){"cloudevents": cloudevents.Structured, "cloudevents-binary": cloudevents.Binary},

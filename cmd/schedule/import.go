@@ -50,8 +50,8 @@ func importCommand(prog *program.Program) *cobra.Command {
 		Long: `Reads schedules from a file, or with - from stdin: YAML (a list, or one a document), or JSON lines. Their names are id,
 crontab (a text or a list), zone, exec or topic, payload (payload_base64 where it is not UTF-8), owner (name/key), catch_up,
 catch_up_within, expires_after, jitter, coalesce, heartbeat, enabled, and for long runs long, overlap, tolerance, quota and pool. One with
-enabled: false is paused; true says nothing. Jobs and shared steps may stand in the same YAML: they are checked, too, and left to
-job import.
+enabled: false is paused; true says nothing. Jobs, shared steps and rules may stand in the same YAML: they are checked, too, and
+left to job import and rule import.
 
 All of it is done in one transaction, or nothing: each bad schedule is named with its line. One that is there with the same
 definition stays as it is; with another one that is refused, unless --update is given, which changes it. On MariaDB the
@@ -85,11 +85,11 @@ type fileImport struct {
 
 	entries    []file.Entry
 	total, bad int
-	others     int // jobs and shared steps of the file
+	counts     file.Counts
 }
 
 func importFile(cmd *cobra.Command, prog *program.Program, f importFlags, name string) error {
-	i := &fileImport{importFlags: f, cmd: cmd, prog: prog, name: input.Called(name)}
+	i := &fileImport{importFlags: f, cmd: cmd, prog: prog, name: input.Called(name), counts: make(file.Counts)}
 	err := arguments.NotEmpty(cmd, "owner", "format")
 	if err == nil && f.deleteMissing && f.owner == (prescient.Entity{}) {
 		err = exit.Usage(errors.New("--delete-missing: give --owner too; of others nothing is deleted"))
@@ -149,7 +149,7 @@ func (i *fileImport) read(name string) error {
 			return err
 		}
 	}
-	if i.total == i.others && i.deleteMissing {
+	if i.total == i.others() && i.deleteMissing {
 		return exit.Usage(fmt.Errorf("%s has no schedules: delete --owner deletes all that an owner has; nothing was done", i.name))
 	}
 	return nil
@@ -158,9 +158,12 @@ func (i *fileImport) read(name string) error {
 // count counts an entry of the file.
 func (i *fileImport) count(kind file.Kind) {
 	i.total++
-	if kind == file.Job || kind == file.Step {
-		i.others++
-	}
+	i.counts[kind]++
+}
+
+// others are the entries of other kinds.
+func (i *fileImport) others() int {
+	return i.counts[file.Job] + i.counts[file.Step] + i.counts[file.Rule]
 }
 
 // take takes a schedule of the file, for the owner that is asked for.
@@ -185,14 +188,11 @@ func (i *fileImport) complain(line int, err error) error {
 
 // refused is the end of an import of which something is bad.
 func (i *fileImport) refused() error {
-	of, more := "schedules", ""
-	if i.others > 0 {
-		of = "schedules, jobs and steps"
-	}
+	more := ""
 	if i.bad > mostNamed {
 		more = fmt.Sprintf(", of which %d are named", mostNamed)
 	}
-	return exit.Usage(fmt.Errorf("%d of %d %s are bad%s; nothing was imported", i.bad, i.total, of, more))
+	return exit.Usage(fmt.Errorf("%d of %d %s are bad%s; nothing was imported", i.bad, i.total, i.counts.Named(file.Schedule), more))
 }
 
 // run finds out what is to be done, prints it, and does it, in one transaction.
@@ -225,8 +225,8 @@ func (i *fileImport) run(ctx context.Context) error {
 		}
 	}
 	err = i.report(p)
-	if err == nil && i.others > 0 {
-		err = output.Say(i.cmd.ErrOrStderr(), "%s: the jobs and steps of the file (%d) are left to job import", i.prog.Name, i.others)
+	for _, line := range i.counts.Left(file.Schedule) {
+		err = errors.Join(err, output.Say(i.cmd.ErrOrStderr(), "%s: %s", i.prog.Name, line))
 	}
 	if err != nil || i.dryRun {
 		return err

@@ -55,7 +55,7 @@ func TestAProcessIsAmongTheAgentsUntilItHasStopped(t *testing.T) {
 				r.Errorf("%q is missing in\n%s", word, said)
 			}
 		}
-		if _, text := rig.Get(r.T, "http://"+address+"/metrics"); !strings.Contains(text, `prescient_agents{state="live"} 1`) || !strings.Contains(text, "prescient_busy_ratio 0") {
+		if _, text := rig.Get(r.T, "http://"+address+"/metrics"); !strings.Contains(text, `prescient_agents{kind="work",state="live"} 1`) || !strings.Contains(text, "prescient_busy_ratio 0") {
 			r.Errorf("the metrics do not tell of it")
 		}
 		for _, metric := range []string{"running", "waiting", "waiting_seconds"} {

@@ -1,2 +1,2 @@
-// Package serve has the commands that run what is due, pause it, and publish events. What work says of itself is in metrics.go, listen.go and notify.go.
+// Package serve has the commands that run what is due, pause it, and publish events.
 package serve

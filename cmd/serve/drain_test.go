@@ -68,7 +68,7 @@ func TestAWorkerThatIsDrainedTakesNothingNewUntilThatIsTakenBack(t *testing.T) {
 		r.Says(r.OK("agents", "undrain", "a"), "undrained 1")
 		heard(r, "a works again", func() bool { return stateOf(r, "a") == agent.Live && c.Of("a") == 1 })
 		r.Says(r.OK("audit", "--kind", "agent"), "undrain", "drain", "a new kernel")
-		if _, text := rig.Get(r.T, "http://"+address+"/metrics"); !strings.Contains(text, `prescient_agents{state="draining"} 0`) {
+		if _, text := rig.Get(r.T, "http://"+address+"/metrics"); !strings.Contains(text, `prescient_agents{kind="work",state="draining"} 0`) {
 			r.Errorf("the metrics do not tell of what drains")
 		}
 		r.Must(a.Process.Signal(syscall.SIGTERM))

@@ -69,7 +69,7 @@ func TestServicesOutsideAreToldOfSlotsAndSchedules(t *testing.T) {
 						r.Errorf("a long run has the payload %q and the heartbeat %q", job.Payload, job.Heartbeat)
 					}
 					if fails != nil {
-						return nil, longrun.Final(fails)
+						return nil, prescient.Final(fails)
 					}
 					return nil, nil
 				}, prescient.Guards{}))

@@ -60,7 +60,7 @@ func pause(cmd *cobra.Command, prog *program.Program, f pauseFlags, execs []stri
 	case f.list && len(execs) > 0:
 		return exit.Usage(errors.New("--list pauses nothing; leave it out, or the rest"))
 	}
-	return prog.Connect(cmd, func(s *program.Session) error {
+	return prog.ConnectEach(cmd, func(s *program.Session) error {
 		f.by = cmp.Or(f.by, prog.Person(s.Config))
 		for _, name := range execs {
 			err := s.Client.Pause(cmd.Context(), s.DB, prescient.Paused{JobExec: name, By: f.by, Reason: f.reason})

@@ -69,8 +69,6 @@ func (p *process) address(s *program.Session) string {
 
 // with has what works publish events, be seen in the metrics, and say when it works.
 func (p *process) with(ctx context.Context, s *program.Session, o *service.Options) (err error) {
-	e := s.Config.Events
-	o.Events = service.Events{Lease: e.Lease, Poll: e.Poll, Concurrency: e.Concurrency, Keep: e.Keep}
 	o.Worker.Observer = &worker.Observer{Working: func() { p.ready() }}
 	if p.address(s) != "" {
 		told := metrics.New()
@@ -80,7 +78,10 @@ func (p *process) with(ctx context.Context, s *program.Session, o *service.Optio
 		s.OnClose(func() { p.of(s.Shard).Unregister(told) })
 		o.Metrics = told
 	}
-	o.Events.Routes, err = s.Routes(ctx)
+	if o.Events, err = s.EventsOf(ctx); err != nil {
+		return err
+	}
+	o.Notify, err = s.NotifierOf(ctx)
 	return err
 }
 

@@ -34,7 +34,7 @@ func resume(cmd *cobra.Command, prog *program.Program, execs []string, all, even
 	if len(execs) == 0 {
 		return exit.Usage(errors.New("give the job_execs to resume, --events or --all"))
 	}
-	return prog.Connect(cmd, func(s *program.Session) error {
+	return prog.ConnectEach(cmd, func(s *program.Session) error {
 		resumed, err := s.Client.Resume(cmd.Context(), s.DB, execs...)
 		if err != nil {
 			return s.Explain(err)

@@ -103,6 +103,6 @@ func (r runs) prepare(ctx context.Context, s *program.Session) error {
 // warnIfNothingIsRegistered says why nothing will be run.
 func warnIfNothingIsRegistered(s *program.Session) {
 	if len(s.Execs()) == 0 {
-		s.Log.Warn().Msg("no job_exec is registered, so every check that is due is put off, except the timers of schedules; configure jobs.http, jobs.command or jobs.orders, or register a job_exec")
+		s.Log.Warn().Msg("no job_exec is registered, so every check that is due is put off, except the timers of schedules; configure jobs.http, jobs.command, jobs.sql or jobs.orders, or register a job_exec")
 	}
 }

@@ -53,21 +53,12 @@ With --json, prints the figures of each slot that was swept, a line each.`,
 
 func sweepUp(ctx context.Context, s *program.Session, b **output.Bar, out io.Writer) error {
 	prog := s.Program
+	var begins func(overdue int)
 	if prog.ShowsBars() {
-		w, err := s.NewWorker(ctx)
-		if err != nil {
-			return err
-		}
-		overdue, err := w.Overdue(ctx)
-		if err != nil {
-			return s.Explain(err)
-		}
-		*b = prog.Bar("sweeping slots", overdue)
+		begins = func(overdue int) { *b = prog.Bar("sweeping slots", overdue) }
 	}
-	bar := *b
-	defer bar.Stop()
-	swept, err := s.Service.Sweep(ctx)
-	bar.Stop()
+	swept, err := s.Service.Sweep(ctx, begins)
+	(*b).Stop()
 	defer forecastOnce(ctx, s, s.Service.Name()) // after what is printed
 	if err != nil && !stopped(ctx, err) {
 		return s.Explain(err)

@@ -121,6 +121,9 @@ func TestOneProcessServesEachShardOfVitess(t *testing.T) {
 	if late := s.wants("alone", 20); late > 3*time.Second {
 		t.Errorf("beside a shard that is away they were called %s late", late)
 	}
+	if got := s.execute("agents"); got.Code == cmd.ExitOK || !strings.Contains(got.Out, "shard -80:\nagent") || !strings.Contains(got.Err, "shard 80-") {
+		t.Errorf("beside a shard that is away: %v", got)
+	}
 	s.must(s.Shards[1].Server.Restart(t.Context()))
 	rig.Eventually(t, "the shard is there again", func() bool {
 		return servertest.Open(t, s.Shards[1].DSN(), "").QueryRowContext(t.Context(), "SELECT 1 FROM future_job").Scan(new(int)) == sql.ErrNoRows
@@ -135,6 +138,7 @@ func TestOneProcessServesEachShardOfVitess(t *testing.T) {
 	if got := s.execute("sweep"); got.Code != cmd.ExitOK || strings.Count(got.Out, "swept 0 slots") != 2 {
 		t.Errorf("%v", got)
 	}
+	s.looksAtEach()
 	// Nor does what prepares a session.
 	other, err := s.Shards[1].Calls(t.Context())
 	s.must(err)
@@ -154,6 +158,32 @@ func TestOneProcessServesEachShardOfVitess(t *testing.T) {
 	if scattered := s.scattered(); len(scattered) != 1 {
 		t.Errorf("of one statement that goes to both shards it counts %q", scattered)
 	}
+}
+
+// looksAtEach has a person look at all shards, and pause something on all, on the DSN of the keyspace.
+func (s *shop) looksAtEach() {
+	s.Helper()
+	for _, step := range []struct{ args, says string }{
+		{"status", "Who works"}, {"agents", ""}, {"agents --pools", ""}, {"doctor", "schema"}, {"slots", "pending"}, {"stats", ""}, {"attest", ""}, {"event status", "outbox"},
+		{"blocking", "No session"}, {"pause check", "check"}, {"pause", "check"}, {"resume check", "ended 1 pauses"},
+	} {
+		got := s.execute(strings.Fields(step.args)...)
+		for _, shard := range s.Shards {
+			_, printed, there := strings.Cut(got.Out, "shard "+shard.Name+":\n")
+			if !there || !strings.Contains(printed, step.says) || got.Code == cmd.ExitFailure {
+				s.Errorf("of shard %s: %v", shard.Name, got)
+			}
+		}
+	}
+	for _, args := range []string{"status --json", "doctor --json"} {
+		got := s.execute(strings.Fields(args)...)
+		for line := range strings.Lines(got.Out) {
+			if !strings.HasPrefix(line, `{"shard":"-80",`) && !strings.HasPrefix(line, `{"shard":"80-",`) {
+				s.Errorf("%s: %s", args, line)
+			}
+		}
+	}
+	s.execute("status", "--watch").Wants(s.T, cmd.ExitUsage, "--watch looks at one shard")
 }
 
 // scattered are the kinds of statements of which some went elsewhere than to the shard that the session is targeted at, as vtgate counts them.

@@ -20,7 +20,7 @@ func Work(prog *program.Program) *cobra.Command {
 left behind every sweep.every. On the keyspace of a Vitess it does so on each shard for itself. Where events.routes says where events go, it also publishes what is in the outbox.
 Beside its slots one of the workers sums up history by hour and by day, also while everything is paused.
 Where heartbeats are configured, services outside are told of the slots that were served, and of the schedules that
-name them. The log has a line for each slot in which there was something to do, and one an hour for the empty ones;
+name them. Where notify.receivers are, one of the workers looks for findings of doctor, and tells them. The log has a line for each slot in which there was something to do, and one an hour for the empty ones;
 at warn it has one for each way in which a job_exec went wrong in a slot, with an example.
 
 SIGTERM or SIGINT stops it gracefully: nothing new is started, running job_execs have worker.stop_grace to end, what

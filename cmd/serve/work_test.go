@@ -98,7 +98,7 @@ func (m *manager) hears(t *testing.T, want string) {
 		if got != want {
 			t.Fatalf("heard %q, want %q", got, want)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("never heard %q", want)
 	}
 }

@@ -17,7 +17,7 @@ func cronCommand(prog *program.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cron",
 		Short: "Print the lines of a crontab",
-		Long: `Prints a line for each shard, for the sweeper, for forward where there are routes for events, and for prune, for crontab -e, or
+		Long: `Prints a line for each shard, for the sweeper, for forward where there are routes for events, for notify where there are receivers, and for prune, for crontab -e, or
 with --user for a file in /etc/cron.d.
 Cron knows whole minutes; a resolution or a sweep.every that it cannot express is refused. It mails what is printed, so
 that the lines print warnings and errors only, unless --log-level is given. It has no environment of its own: the DSN has
@@ -68,7 +68,16 @@ func crontab(p unitPlan) ([]unitFile, error) {
 	}
 	if p.forwards {
 		b.WriteString("# A pass over the events that wait. Where one cannot be published it says which, and cron mails it.\n")
-		p.line(&b, every(60).patterns()[0], p.command("forward", "--until-empty"), "")
+		args := []string{"--until-empty"}
+		if p.logs && p.loud {
+			args = append(args, "--log-level", "info")
+			b.WriteString("# It mails the events, too, that go to the log.\n")
+		}
+		p.line(&b, every(60).patterns()[0], p.command("forward", args...), "")
+	}
+	if p.tells {
+		b.WriteString("# Tell receivers of findings. Where one cannot be told it says which, and cron mails it.\n")
+		p.line(&b, every(60).patterns()[0], p.command("notify"), "")
 	}
 	if p.keep != "" {
 		b.WriteString(p.aboutPrune())

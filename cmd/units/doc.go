@@ -1,2 +1,2 @@
-// Package units has the command that prints systemd units, or the lines of a crontab.
+// Package units has the commands that print files for other programs: units of systemd, the lines of a crontab, rules of Prometheus, where rows lie on Vitess.
 package units

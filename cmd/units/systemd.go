@@ -19,7 +19,7 @@ func systemdCommand(prog *program.Program) *cobra.Command {
 		Use:   "systemd",
 		Short: "Print systemd services and timers",
 		Long: `Prints a service and a timer for each shard and for the sweeper, and where there are routes for events a service of forward that
-stays up; or with --work a service for each shard that stays up, sweeps and forwards by itself, and is restarted where it
+stays up, and where there are receivers of findings notify; or with --work a service for each shard that stays up, sweeps and forwards by itself, and is restarted where it
 hangs. Prune has a service and a timer in both cases, and with --serve serve has a service. With --dir they are written as files.
 
 A service that still runs when its timer comes again is not started twice: that slot is left to the sweeper.
@@ -55,9 +55,13 @@ func systemdUnits(p unitPlan) (files []unitFile, err error) {
 	if !p.work {
 		files = append(files, unitFile{p.name + "-sweep.service", p.oneshot("run what earlier slots left behind", p.command("sweep")) +
 			"StandardOutput=null\n"},
-			unitFile{p.name + "-sweep.timer", p.sweepTimer()})
+			unitFile{p.name + "-sweep.timer", p.timerOf(fmt.Sprintf("sweep every %s", p.sweep), p.sweep)})
 		if p.forwards {
 			files = append(files, unitFile{p.name + "-forward.service", p.forwardService()})
+		}
+		if p.tells {
+			files = append(files, unitFile{p.name + "-notify.service", p.oneshot("tell receivers of findings", p.command("notify"))},
+				unitFile{p.name + "-notify.timer", p.timerOf("tell receivers each minute", time.Minute)})
 		}
 	}
 	if p.serve {
@@ -156,9 +160,10 @@ func slotTimer(p unitPlan, s shard) string {
 	return b.String()
 }
 
-func (p unitPlan) sweepTimer() string {
-	return fmt.Sprintf("[Unit]\nDescription=%s: sweep every %s\n\n[Timer]\nOnActiveSec=1s\nOnUnitInactiveSec=%d\nAccuracySec=1s\n\n[Install]\nWantedBy=timers.target\n",
-		p.name, p.sweep, seconds(p.sweep))
+// timerOf is one that comes so long after its service ended.
+func (p unitPlan) timerOf(about string, every time.Duration) string {
+	return fmt.Sprintf("[Unit]\nDescription=%s: %s\n\n[Timer]\nOnActiveSec=1s\nOnUnitInactiveSec=%d\nAccuracySec=1s\n\n[Install]\nWantedBy=timers.target\n",
+		p.name, about, seconds(every))
 }
 
 // seconds is a duration in whole seconds, rounded up.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,7 +50,8 @@ func Command(prog *program.Program) *cobra.Command {
 		Use:   "units",
 		Short: "Print systemd units or crontab lines that run every slot",
 		Long: `Prints what runs every slot, the sweeper and prune on this machine, from the configuration: systemd services and
-timers, or the lines of a crontab. Where events.routes says where events go, forward is among them. With --shards each of n jobs
+timers, or the lines of a crontab. Where events.routes says where events go, forward is among them, and notify where there are
+notify.receivers. With --shards each of n jobs
 serves a share of the slots.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -133,6 +135,8 @@ type unitPlan struct {
 	sweep     time.Duration
 	stopGrace time.Duration
 	forwards  bool     // there are routes for events
+	logs      bool     // one of them to the log, which needs info
+	tells     bool     // there are receivers of findings
 	ofServe   []string // variables that serve alone needs
 	// variablesOf is the name of the file in /etc/default that has variables; by default name.
 	variablesOf string
@@ -166,12 +170,17 @@ func writeUnits(cmd *cobra.Command, prog *program.Program, f unitFlags, write fu
 			return err
 		}
 	}
+	return writeFiles(cmd, prog, f.dir, files)
+}
+
+// writeFiles writes files to a folder, or prints them.
+func writeFiles(cmd *cobra.Command, prog *program.Program, dir string, files []unitFile) error {
 	p := output.To(cmd.OutOrStdout())
 	switch {
-	case f.dir != "":
+	case dir != "":
 		for _, file := range files {
-			path := filepath.Join(f.dir, file.Name)
-			if err := os.WriteFile(path, []byte(file.Text), 0o644); err != nil {
+			path := filepath.Join(dir, file.Name)
+			if err := output.File(path, file.Text); err != nil {
 				return err
 			}
 			p.Say("%s", path)
@@ -195,7 +204,7 @@ func writeUnits(cmd *cobra.Command, prog *program.Program, f unitFlags, write fu
 
 // planUnits takes from the configuration what the units need. What was not given in its file they get as flags.
 func planUnits(prog *program.Program, c config.Config, f unitFlags) (unitPlan, error) {
-	p := unitPlan{unitFlags: f, program: prog.Name, sweep: c.Sweep.Every, stopGrace: c.Worker.StopGrace, forwards: len(c.Events.Routes) > 0}
+	p := unitPlan{unitFlags: f, program: prog.Name, sweep: c.Sweep.Every, stopGrace: c.Worker.StopGrace, forwards: len(c.Events.Routes) > 0, logs: slices.ContainsFunc(c.Events.Routes, toLog), tells: len(c.Notify.Receivers) > 0}
 	p.loud = c.Log.Level < zerolog.WarnLevel
 	if c.File != "" {
 		path, err := filepath.Abs(c.File)
@@ -287,3 +296,6 @@ func (p unitPlan) aboutPrune() string {
 	}
 	return about
 }
+
+// toLog says whether a route's events become lines of the log.
+func toLog(r config.Route) bool { return strings.HasPrefix(r.URL.Reveal(), "log:") }

@@ -79,7 +79,7 @@ func TestUnitsForwardAndPrune(t *testing.T) {
 	routes := rig.File(t, "prescient.yaml", "dsn: u:p@tcp(c:1)/d\nevents:\n  routes:\n  - topics: orders.*\n    url: 'log:'\n")
 	owner := rig.File(t, "owner", "o:p@tcp(c:1)/d")
 	lines := texts(t, "cron", "--config", routes, "--keep", "30d", "--owner-dsn-file", owner)["prescient"]
-	for _, want := range []string{"\n* * * * * /opt/prescient forward --config " + routes + " --until-empty\n",
+	for _, want := range []string{"\n* * * * * /opt/prescient forward --config " + routes + " --until-empty --log-level info\n",
 		"\n17 3 * * * /opt/prescient prune --config " + routes + " --keep 30d --dsn-file " + owner + " >/dev/null\n"} {
 		if !strings.Contains(lines, want) {
 			t.Errorf("no %q in\n%s", want, lines)
@@ -94,10 +94,18 @@ func TestUnitsForwardAndPrune(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, forward)
 		}
 	}
+	receivers := rig.File(t, "receivers.yaml", "dsn: u:p@tcp(c:1)/d\nnotify: {receivers: [{name: team, url: 'https://example.com/'}]}\n")
+	if lines := texts(t, "cron", "--config", receivers)["prescient"]; !strings.Contains(lines, "\n* * * * * /opt/prescient notify --config "+receivers+"\n") {
+		t.Errorf("nobody is told in\n%s", lines)
+	}
+	if all := texts(t, "systemd", "--config", receivers); !strings.Contains(all["prescient-notify.service"], " notify --config "+receivers+"\n") || !strings.Contains(all["prescient-notify.timer"], "\nOnUnitInactiveSec=60\n") {
+		t.Errorf("nobody is told by\n%s", all)
+	}
 	for about, test := range map[string]struct {
 		args  []string
 		files string
 	}{
+		"work tells by itself":    {[]string{"systemd", "--work", "--config", receivers}, "prescient-prune.service prescient-prune.timer prescient.service"},
 		"work forwards by itself": {[]string{"systemd", "--work", "--config", routes}, "prescient-prune.service prescient-prune.timer prescient.service"},
 		"no routes":               {[]string{"systemd", "--work"}, "prescient-prune.service prescient-prune.timer prescient.service"},
 		"no prune":                {[]string{"systemd", "--work", "--keep", ""}, "prescient.service"},

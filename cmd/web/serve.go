@@ -41,7 +41,7 @@ a provider of OpenID Connect names. Behind a proxy it needs serve.base_url, and 
 It listens at serve.address, which other machines do not reach by default. At an address that they reach it does not
 start unless a token is good or there is a user, or serve.open says which role requests without a token have. With serve.open at an address
 of this machine alone, only requests for localhost or that address are taken: a page of another site cannot have a
-browser send them. It also works off bulk runs.
+browser send them. It also works off bulk runs, and has pending checks follow rules that were changed.
 
 Operations run on the accounts of serve.dsn_viewer, serve.dsn_operator and serve.dsn_admin, and tokens are looked up on
 that of serve.dsn_door: with accounts of their own (grants --role serve-viewer and so on) the database holds callers to
@@ -85,7 +85,7 @@ func serve(ctx context.Context, s *program.Session) error {
 		return err
 	}
 	counts := door.NewCounts()
-	o, d, err := open(ctx, s, counts)
+	o, accounts, d, err := open(ctx, s, counts)
 	if err != nil {
 		return err
 	}
@@ -122,6 +122,7 @@ func serve(ctx context.Context, s *program.Session) error {
 	var all sync.WaitGroup
 	all.Go(func() { d.Serve(beside) })
 	all.Go(func() { program.WorkBulk(beside, o, worker.NewName(), s.Log) })
+	all.Go(func() { program.WorkRules(beside, s.Rules, accounts.Operator, worker.NewName(), s.Log) })
 	defer func() { stop(); all.Wait() }()
 	return listen(ctx, s, listener, cert, logged(s.Log, d.Address, handler), usual(), counts)
 }
@@ -137,8 +138,8 @@ func pageOf(s *program.Session, d *door.Door) door.Page {
 	return p
 }
 
-// open makes what does operations, and what knows callers.
-func open(ctx context.Context, s *program.Session, counts *door.Counts) (*ops.Ops, *door.Door, error) {
+// open makes what does operations, with the accounts that these run on, and what knows callers.
+func open(ctx context.Context, s *program.Session, counts *door.Counts) (*ops.Ops, ops.Accounts, *door.Door, error) {
 	ctx, cancel := context.WithTimeout(ctx, program.ConnectTime)
 	defer cancel()
 	c := s.Config
@@ -164,25 +165,25 @@ func open(ctx context.Context, s *program.Session, counts *door.Counts) (*ops.Op
 	accounts := ops.Accounts{Viewer: s.DB}
 	var err error
 	if accounts.Operator, err = pool("serve.dsn_operator", c.Serve.Operator); err != nil {
-		return nil, nil, err
+		return nil, ops.Accounts{}, nil, err
 	}
 	if accounts.Admin, err = pool("serve.dsn_admin", c.Serve.Admin); err != nil {
-		return nil, nil, err
+		return nil, ops.Accounts{}, nil, err
 	}
 	ofDoor, err := pool("serve.dsn_door", c.Serve.Door)
 	if err != nil {
-		return nil, nil, err
+		return nil, ops.Accounts{}, nil, err
 	}
 	o, err := opsOf(ctx, s, accounts, counts)
 	if err != nil {
-		return nil, nil, s.Explain(err)
+		return nil, ops.Accounts{}, nil, s.Explain(err)
 	}
 	d, err := door.Open(ctx, ofDoor, door.Options{Prefix: c.TablePrefix, Dialect: sql.Dialect(c.Dialect), Open: ops.Role(c.Serve.Open), Proxies: c.Serve.Proxies, Log: s.Log})
 	if err != nil {
-		return nil, nil, fmt.Errorf("serve.dsn_door: %w", s.Explain(err))
+		return nil, ops.Accounts{}, nil, fmt.Errorf("serve.dsn_door: %w", s.Explain(err))
 	}
 	sayLacking(ctx, s, accounts, ofDoor)
-	return o, d, nil
+	return o, accounts, d, nil
 }
 
 // lackingWithin bounds how long the start waits for what accounts lack.

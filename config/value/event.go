@@ -3,6 +3,7 @@ package value
 import (
 	"errors"
 	"regexp"
+	"strings"
 )
 
 var (
@@ -19,6 +20,14 @@ func Topics(into *string) Parser {
 		*into = text
 		return nil
 	}
+}
+
+// Topic returns an error where a text is no topic.
+func Topic(text string) error {
+	if topic := ""; Topics(&topic)(text) != nil || strings.HasSuffix(text, "*") {
+		return errors.New(Quote(text) + " is not allowed; want a topic of letters, digits and _ . - /")
+	}
+	return nil
 }
 
 // BrokerURL is a URL of whatever scheme, whose hosts may be several: the broker reads the rest.

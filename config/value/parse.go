@@ -135,6 +135,32 @@ func Identifier(into *string) Parser {
 	}
 }
 
+// Identifiers are names, parted by commas.
+func Identifiers(into *[]string) Parser {
+	return func(text string) error {
+		*into = nil
+		for item := range strings.SplitSeq(text, ",") {
+			var name string
+			if err := Identifier(&name)(strings.TrimSpace(item)); err != nil {
+				return err
+			}
+			*into = append(*into, name)
+		}
+		return nil
+	}
+}
+
+// Checked is a text of which somebody else says whether it is allowed, in an error that repeats nothing of it.
+func Checked(into *string, check func(text string) error) Parser {
+	return func(text string) error {
+		if err := check(text); err != nil {
+			return fmt.Errorf("%s is not allowed; %w", Quote(text), err)
+		}
+		*into = text
+		return nil
+	}
+}
+
 // Label is any printable text of limited length but a DSN.
 func Label(into *string, most int) Parser {
 	return func(text string) error {

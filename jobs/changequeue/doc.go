@@ -15,14 +15,8 @@
 // looks whether somebody has something under way there: if so, the gap stays open; if not, it is passed over, counted and logged. A change that comes
 // there all the same, as from another node, is counted, logged as an error, and handled within some ten seconds.
 //
-// The read (FOR SHARE NOWAIT, 200 a second at most) waits for nothing, and no INSERT waits for it; an UPDATE or DELETE of a row there, or behind the
-// gap, may. On TiDB it does not meet an open INSERT.
+// # Ids
 //
-// # Bounds
-//
-// 200,000 ranges of gaps are waited for, or what fits into 512 KB; with more the queue says so, and waits. 100,000 that
-// were passed over are watched; the log says when the lowest are forgotten: what comes there is never handled. Ids begin with 1.
-//
-// Tidy up with DELETE. TRUNCATE gives handled ids anew: the queue fails until the owner deletes its row of queue_position. The worker needs
-// SELECT on the table, before MySQL 8.0.22 also UPDATE.
+// They begin with 1. Tidy up with DELETE. TRUNCATE gives handled ids anew: the queue fails until the owner deletes its row of queue_position. The worker
+// needs SELECT, before MySQL 8.0.22 also UPDATE.
 package changequeue

@@ -16,7 +16,8 @@ import (
 const lookups = 200
 
 // abandoned returns those of some gaps, ascending, in which nobody has anything under way: a locking read of their ids, which waits for
-// nobody, meets no row and no lock.
+// nobody, meets no row and no lock. No INSERT waits for it (FOR SHARE NOWAIT); an UPDATE or DELETE of a row there, or behind the gap, may. On TiDB it does
+// not meet an open INSERT.
 func (q *Queue) abandoned(ctx context.Context, gaps []span) (clean []span, err error) {
 	if len(gaps) == 0 {
 		q.lockedTo.Store(0)

@@ -3,11 +3,13 @@ package changequeue
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
+	"prescient/prescient"
 	"prescient/prescient/longrun"
 )
 
@@ -151,11 +153,20 @@ func (c *consumer) commit(ctx context.Context, changes []Change, next position) 
 		err = c.run.SaveTx(ctx, save, nil)
 	}
 	if err != nil && !errors.Is(err, longrun.ErrHandOn) {
-		return err
+		return endless(err)
 	}
 	c.at, c.kept = next, kept
 	c.handled.Add(uint64(len(changes)))
 	c.open.Store(int64(len(next.open)))
+	return err
+}
+
+// endless is an error of the function after which the same changes come again, also where it says that none is to be tried again: the changes behind
+// them would be lost with the queue.
+func endless(err error) error {
+	if errors.Is(err, prescient.ErrFinal) {
+		return fmt.Errorf("%s (the same changes come again: a queue ends by no error)", err)
+	}
 	return err
 }
 

@@ -36,7 +36,7 @@ type consumer struct {
 // run handles changes until there are none, and says when to be called again.
 func (q *Queue) run(ctx context.Context, run *longrun.Run, do handle) (*time.Time, error) {
 	if run.Job().EntityName == prescient.ScheduleEntity {
-		return nil, longrun.Final(fmt.Errorf("%w: a change queue is one check that never ends, which those of a schedule are not: use Start", prescient.ErrInvalid))
+		return nil, prescient.Final(fmt.Errorf("%w: a change queue is one check that never ends, which those of a schedule are not: use Start", prescient.ErrInvalid))
 	}
 	from, kept, err := q.from(ctx, run)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// maxSpans bounds how many gaps are kept in memory, 16 bytes each, and maxText how many bytes a position has that is saved.
+// maxSpans bounds how many gaps are kept in memory, 16 bytes each, and maxText how many bytes a position has that is saved. With more
+// the queue says so, and waits.
 const (
 	maxSpans = 200_000
 	maxText  = 512 << 10

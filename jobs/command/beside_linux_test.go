@@ -35,7 +35,7 @@ func TestShortChecksBesideCommandsThatAllocateWithoutEnd(t *testing.T) {
 		}
 	}
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		must := func(err error) {
 			t.Helper()
 			if err != nil {

@@ -12,14 +12,30 @@ import (
 	"prescient/prescient"
 )
 
-// exitAgain is the exit code of a command that wants to be run again, at the time that the last line of its output says: that of a
-// temporary failure, EX_TEMPFAIL of sysexits.h.
-const exitAgain = 75
+// Exit codes of commands that say more than that something went wrong, as those of sysexits.h are meant.
+const (
+	// exitFinal, EX_DATAERR, is an error that no other try would mend.
+	exitFinal = 65
+	// exitRetry, EX_UNAVAILABLE, is an error after which it is to be run again at the time that the last line of its output says.
+	exitRetry = 69
+	// ExitAgain, EX_TEMPFAIL, is that of a command that wants to be run again at that time.
+	ExitAgain = 75
+)
+
+// Exited is in the error of a program that ended by itself, with an exit code other than 0.
+type Exited struct {
+	// Code is -1 where a signal ended it.
+	Code int
+	text string
+}
+
+func (e *Exited) Error() string { return e.text }
 
 // Check runs the program and returns the time that it answered with, in UTC, or nil when it says that the matter is settled. It is a
 // prescient.Func. The error says what went wrong, and has the end of what the program wrote to stderr, or else to stdout. It wraps
-// prescient.ErrTimeout where the command's Timeout was over, and the cause of the context's end where that came first. Once it
-// returns, no process of the call is left but those that it names.
+// prescient.ErrTimeout where the command's Timeout was over, and the cause of the context's end where that came first; it is
+// prescient.Final after the exit code 65, and has the prescient.Retry of 69. Once it returns, no process of the call is left but those that
+// it names.
 func (c *Command) Check(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, c.failure(context.Cause(ctx), "")
@@ -47,13 +63,28 @@ func (c *Command) Check(ctx context.Context, job prescient.FutureJob) (*time.Tim
 	if said == "" {
 		said = c.excerpt(ended.stdout)
 	}
+	now := answer.CalledAt(job, began).Add(took)
 	switch code := ended.state.ExitCode(); {
-	case ended.stopped != nil || len(ended.left) > 0 || code != 0 && code != exitAgain:
+	case ended.stopped != nil || len(ended.left) > 0:
 		return nil, c.failure(c.why(ended), said)
-	case code == exitAgain:
-		return c.again(ended.stdout, answer.CalledAt(job, began).Add(took))
+	case code == 0:
+		return nil, nil
+	case code == ExitAgain:
+		next, err := again(code, ended.stdout, now)
+		if err != nil {
+			return nil, c.failure(err, "")
+		}
+		return next, nil
+	case code == exitRetry:
+		next, err := again(code, ended.stdout, now)
+		if err == nil {
+			err = fmt.Errorf("%w, %w", c.why(ended), prescient.Retry(next.Sub(now)))
+		}
+		return nil, c.failure(err, said)
+	case code == exitFinal:
+		return nil, c.failure(prescient.Final(c.why(ended)), said)
 	}
-	return nil, nil
+	return nil, c.failure(c.why(ended), said)
 }
 
 // why is what was wrong with how a call ended.
@@ -62,7 +93,7 @@ func (c *Command) why(ended ending) (err error) {
 	case ended.stopped != nil:
 		err = ended.stopped
 	case ended.state != nil && ended.state.ExitCode() != 0:
-		err = errors.New(howItEnded(ended.state, c.options.CPU))
+		err = &Exited{ended.state.ExitCode(), howItEnded(ended.state, c.options.CPU)}
 	}
 	const named = 3
 	var more []string
@@ -82,8 +113,8 @@ func (c *Command) why(ended ending) (err error) {
 	return err
 }
 
-// again reads the answer of a command that wants to be run again.
-func (c *Command) again(stdout string, now time.Time) (*time.Time, error) {
+// again reads when a command is to be run again that exited with a code.
+func again(code int, stdout string, now time.Time) (*time.Time, error) {
 	last := strings.TrimRight(stdout, " \t\r\n")
 	last = last[strings.LastIndexByte(last, '\n')+1:]
 	next, err := answer.Parse([]byte(last), now)
@@ -94,18 +125,15 @@ func (c *Command) again(stdout string, now time.Time) (*time.Time, error) {
 		err = errors.New("wrote null: want 0 when the matter is settled")
 	}
 	if err != nil {
-		return nil, c.failure(fmt.Errorf("exited with %d, and the last line of stdout is no time to come again: %w", exitAgain, err), "")
+		return nil, fmt.Errorf("exited with %d, and the last line of stdout is no time to come again: %w", code, err)
 	}
 	return next, nil
 }
 
 // failure makes the one kind of error of a call: why, and what the program said.
 func (c *Command) failure(cause error, said string) error {
-	why := c.hide.Replace(cause.Error())
-	if len(why) > maxExcerpt { // it may quote what the program wrote
-		why = strings.ToValidUTF8(why[:maxExcerpt], "") + "…"
-	}
-	text := c.String() + ": " + why
+	why := strings.ToValidUTF8(c.hide.Replace(cause.Error()), "") // it may quote what the program wrote
+	text := c.String() + ": " + prescient.Shorten(why, maxExcerpt)
 	if said != "" {
 		text += ": " + said
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,21 +62,33 @@ func TestExitCodesAreAnswers(t *testing.T) {
 		script string
 		want   *time.Time
 		says   string
+		final  bool
+		in     time.Duration // that it waits before another try
 	}{
-		{"exit 0", nil, ""},
-		{`echo '{"next_in": "2h"}'`, nil, ""}, // a program that logs JSON is done all the same
-		{`echo working; echo '{"next_check_at": "2026-03-01T16:00:00Z"}'; exit 75`, at("2026-03-01T16:00:00Z"), ""},
-		{`printf '{"next_check_at": "2026-03-01T17:00:00+01:00"}'; echo trouble >&2; exit 75`, at("2026-03-01T16:00:00Z"), ""},
-		{`echo '{"next_at": "2026-03-01T16:00:00Z"}'; exit 75`, nil, `exited with 75, and the last line of stdout is no time to come again: the unknown key "next_at"`},
-		{`echo '{"next_in": "2h"}'; echo done; exit 75`, nil, "text that is not JSON"},
-		{`echo null; exit 75`, nil, "wrote null: want 0 when the matter is settled"},
-		{`exit 75`, nil, "wrote nothing to stdout"},
-		{`exit 3`, nil, "command sh: exited with 3"},
-		{`echo one; echo two >&2; echo three >&2; exit 3`, nil, "command sh: exited with 3: two\nthree"},
-		{`echo one; exit 3`, nil, "exited with 3: one"},
-		{`kill -SEGV $$`, nil, "was killed by SIGSEGV"},
-		{`kill -KILL $$`, nil, "was killed by SIGKILL"},
-		{`printf 'a\033[31mred\007\377b\n' >&2; exit 1`, nil, "exited with 1: a[31mred\ufffdb"},
+		{script: "exit 0"},
+		{script: `echo '{"next_in": "2h"}'`}, // a program that logs JSON is done all the same
+		{script: `echo working; echo '{"next_check_at": "2026-03-01T16:00:00Z"}'; exit 75`, want: at("2026-03-01T16:00:00Z")},
+		{script: `printf '{"next_check_at": "2026-03-01T17:00:00+01:00"}'; echo trouble >&2; exit 75`, want: at("2026-03-01T16:00:00Z")},
+		{script: `echo '{"next_at": "2026-03-01T16:00:00Z"}'; exit 75`, says: `exited with 75, and the last line of stdout is no time to come again: the unknown key "next_at"`},
+		{script: `echo '{"next_in": "2h"}'; echo done; exit 75`, says: "text that is not JSON"},
+		{script: `echo null; exit 75`, says: "wrote null: want 0 when the matter is settled"},
+		{script: `exit 75`, says: "wrote nothing to stdout"},
+		{script: `exit 3`, says: "command sh: exited with 3"},
+		{script: `echo one; echo two >&2; echo three >&2; exit 3`, says: "command sh: exited with 3: two\nthree"},
+		{script: `echo one; exit 3`, says: "exited with 3: one"},
+		{script: `kill -SEGV $$`, says: "was killed by SIGSEGV"},
+		{script: `kill -KILL $$`, says: "was killed by SIGKILL"},
+		{script: `printf 'a\033[31mred\007\377b\n' >&2; exit 1`, says: "exited with 1: a[31mred\ufffdb"},
+		{script: `exit 65`, says: "command sh: exited with 65", final: true},
+		{script: `echo one; echo two >&2; exit 65`, says: "exited with 65: two", final: true},
+		{script: `echo '{"next_in": "2h"}'; exit 69`, says: `exited with 69, try again in 2h: {"next_in": "2h"}`, in: 2 * time.Hour},
+		{script: `echo busy >&2; echo '{"next_in": "90s"}'; exit 69`, says: "exited with 69, try again in 1m30s: busy", in: 90 * time.Second},
+		{script: `echo '{"next_check_at": "1970-01-01T00:00:00Z"}'; exit 69`, says: "exited with 69, try again in the next slot", in: -1},
+		{script: `echo '{"next_check_at": "9999-12-31T23:59:59Z"}'; exit 69`, says: "exited with 69, try again in ", in: math.MaxInt64},
+		{script: `echo busy >&2; exit 69`, says: "exited with 69, and the last line of stdout is no time to come again: wrote nothing to stdout: busy"},
+		{script: `echo '{"next_in": "-2h"}'; exit 69`, says: "no time to come again: next_in"},
+		{script: `echo '{"next_in": "2h"}'; kill -TERM $$`, says: "was killed by SIGTERM"},
+		{script: `echo '{"next_in": "2h"}'; exit 70`, says: "exited with 70"},
 	} {
 		next, err := script(t, test.script, Options{}).Check(t.Context(), hostile)
 		switch {
@@ -85,6 +98,10 @@ func TestExitCodesAreAnswers(t *testing.T) {
 			t.Errorf("%s: %v", test.script, err)
 		case (next == nil) != (test.want == nil) || next != nil && !next.Equal(*test.want):
 			t.Errorf("%s: %v; want %v", test.script, next, test.want)
+		}
+		in, stated := prescient.RetryIn(err)
+		if errors.Is(err, prescient.ErrFinal) != test.final || stated != (test.in != 0) || in != test.in && !(test.in < 0 && in < 0) {
+			t.Errorf("%s: %v: final %t, another try in %s; want %t, %s", test.script, err, errors.Is(err, prescient.ErrFinal), in, test.final, test.in)
 		}
 	}
 }

@@ -9,12 +9,12 @@
 //	PRESCIENT_CHECK_DUE_AT  …_SLOT  …_CALLED_AT                       times, RFC 3339, UTC
 //	PRESCIENT_CHECK_COUNT  …_ERRORS                                   times returned so far; errors in a row
 //	PRESCIENT_CHECK_IDEMPOTENCY_KEY                                   the same until there is an answer
+//	TRACEPARENT                                                       of the call's span, where there is one
 //
 // Put "--" before a placeholder, since it may begin with "-", and in a script quotes round a variable.
 //
-// Page jobs/README.md says what exit codes mean. An error has the end of stderr, or of stdout where that is empty, without the values of Env and PassEnv.
-// Output is read at 16 MB/s, and goes to [output.Of] the context. A program may run more than once for one answer. It dies with its worker; what it has
-// started does not.
+// An error has the end of stderr, or of stdout where that is empty, without the values of Env and PassEnv.
+// Output is read at 16 MB/s, and goes to [output.Of] the context. A program dies with its worker; what it has started does not.
 //
 // # How it ends
 //
@@ -27,10 +27,4 @@
 // [Options] has the limits and their defaults. Memory and processes are also counted for all together, each second, processes within 50 ms of a
 // jump. It dumps no core, and where the machine runs out of memory the kernel ends it first. Only a cgroup bounds files of /dev/shm that nobody has mapped,
 // the page cache, pipes and sockets.
-//
-// # What the worker keeps from it
-//
-// New, and package cmd once it has read commands, makes the process undumpable ([Shield]): no core dumps, and no debugger, strace or secrets of /proc/PID
-// but for root. A command without a User may do what else the worker's user may: read a dsn_file, the worker's
-// arguments, its parent's environment, or end the worker by a signal.
 package command

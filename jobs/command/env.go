@@ -64,9 +64,12 @@ func row(job prescient.FutureJob) [][2]string {
 	}
 }
 
-// variables are those of a call of the row, under its mark. now is this machine's time.
-func variables(job prescient.FutureJob, mark string, now time.Time) []string {
+// variables are those of a call of the row in a trace, under its mark. now is this machine's time.
+func variables(job prescient.FutureJob, trace, mark string, now time.Time) []string {
 	var env []string
+	if trace != "" {
+		env = append(env, "TRACEPARENT="+trace)
+	}
 	for _, field := range row(job) {
 		env = append(env, variable.Prefix+strings.ToUpper(field[0])+"="+field[1])
 	}

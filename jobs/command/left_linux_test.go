@@ -28,7 +28,7 @@ func TestAnOutputThatIsHeldOpenHoldsNobodyUp(t *testing.T) {
 			how := strings.NewReplacer("NAP", nap, "EXIT", exit).Replace("echo said; echo told >&2; " + strings.Replace(test.how, "& exit", "& sleep 0.2; exit", 1))
 			began := time.Now()
 			_, err := script(t, how, Options{Log: zerolog.New(&log)}).Check(t.Context(), hostile)
-			if took := time.Since(began); took > 2*time.Second { // a second after the end, and some patience
+			if took := time.Since(began); took > 20*time.Second { // a second after the end, and patience with a busy machine; it naps for hours
 				t.Errorf("%s: answered after %s", how, took)
 			}
 			if !strings.Contains(log.String(), test.held) || !strings.Contains(log.String(), "(sleep)") {
@@ -50,7 +50,7 @@ func TestWhatTakesOffItsEnvironmentIsEnded(t *testing.T) {
 		if _, err := script(t, strings.ReplaceAll(how, "NAP", nap), Options{}).Check(t.Context(), hostile); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(began); took > 3*time.Second {
+		if took := time.Since(began); took > 20*time.Second {
 			t.Errorf("%s: it took %s", how, took)
 		}
 		gone(t, nap)
@@ -63,7 +63,7 @@ func TestAStoppedProgramHearsThatItEnds(t *testing.T) {
 	ctx, text := kept(t)
 	began := time.Now()
 	_, err := c.Check(ctx, hostile)
-	if !errors.Is(err, prescient.ErrTimeout) || strings.Contains(err.Error(), "killed") || text() != "cleaned\n" || time.Since(began) > 5*time.Second {
+	if !errors.Is(err, prescient.ErrTimeout) || strings.Contains(err.Error(), "killed") || text() != "cleaned\n" || time.Since(began) > 9*time.Second {
 		t.Errorf("%v, %q, after %s", err, text(), time.Since(began))
 	}
 }

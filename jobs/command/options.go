@@ -122,11 +122,11 @@ func (o *Options) validate() error {
 const minFiles = 8
 
 func (o *Options) validateEnv() error {
-	for name, value := range o.Env {
+	for _, name := range slices.Sorted(maps.Keys(o.Env)) {
 		if err := validVariable(name); err != nil {
 			return err
 		}
-		if hasNUL(value) {
+		if hasNUL(o.Env[name]) {
 			return fmt.Errorf("%w: variable %s has a NUL byte, which no variable can have", prescient.ErrInvalid, name)
 		}
 	}

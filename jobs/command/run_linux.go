@@ -53,7 +53,7 @@ func (c *Command) runHere(ctx context.Context, job prescient.FutureJob) (e endin
 		return e, err
 	}
 	defer streams.close()
-	cmd, says, err := c.start(job, mark, streams)
+	cmd, says, err := c.start(job, prescient.TraceOf(ctx), mark, streams)
 	if err != nil {
 		return e, err
 	}
@@ -112,14 +112,14 @@ func (c *Command) leave(left []group.Survivor, p *group.Processes, cmd *exec.Cmd
 }
 
 // start starts the program as the leader of a group. Until it has set itself up, it says on the file what goes wrong.
-func (c *Command) start(job prescient.FutureJob, mark group.Mark, s *streams) (*exec.Cmd, *os.File, error) {
+func (c *Command) start(job prescient.FutureJob, trace string, mark group.Mark, s *streams) (*exec.Cmd, *os.File, error) {
 	ours, says, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
 	}
 	defer says.Close()
 	cmd := &exec.Cmd{Path: shell, Args: append([]string{"sh", "-c", c.options.script(c.nice, mark.Limit), "sh", c.program}, c.arguments(job)...),
-		Env: append(append([]string{"PWD=" + c.options.Dir}, c.env...), variables(job, mark.Variable, time.Now())...), Dir: c.options.Dir,
+		Env: append(append([]string{"PWD=" + c.options.Dir}, c.env...), variables(job, trace, mark.Variable, time.Now())...), Dir: c.options.Dir,
 		Stdin: s.stdin, Stdout: s.stdout.child, Stderr: s.stderr.child, ExtraFiles: []*os.File{says},
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}}
 	if u := c.user; u != nil {

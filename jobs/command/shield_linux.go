@@ -11,8 +11,10 @@ import (
 
 // Shield keeps what this process has from programs of the same user, which is that of its commands unless they have one of their own: none
 // may read its environment, memory and files by /proc, or trace it; and a file that this process was started with (as by 5<file in a shell)
-// is not passed on. New calls it; a program whose secrets are there before it calls New calls it first of all. What it shuts out besides is
-// in the doc of the package. Only the first call does something.
+// is not passed on. New calls it; a program whose secrets are there before it calls New calls it first of all, as package cmd does once it
+// has read commands. Only the first call does something. The process is undumpable then: no core dumps, and no debugger, strace or secrets of
+// /proc/PID but for root. A command without a User may do what else the worker's user may: read a dsn_file, the worker's arguments, its parent's
+// environment, or end the worker by a signal.
 func Shield() error { return shielded() }
 
 var shielded = sync.OnceValue(func() error {

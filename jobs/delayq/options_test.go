@@ -82,7 +82,7 @@ func TestWithoutAHandleNothingIsRun(t *testing.T) {
 
 func TestWithoutTablesNewSaysSo(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		db, err := connect.Open(d.DSN, 0)
 		if err != nil {
 			t.Fatal(err)

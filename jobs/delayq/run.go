@@ -15,8 +15,9 @@ import (
 // is logged to Options.Worker.Log and tried again.
 //
 // Where handle returns an error or panics, it is called again with the same data after 1, 2, 4, … slots, but never later than
-// RetryWithin or one slot, whichever is longer, until it returns nil. It is called from several goroutines at once, and may be called
-// twice for the same data. It must not keep the data from one call for another: each call has bytes of its own.
+// RetryWithin or one slot, whichever is longer, until it returns nil; after a prescient.Retry as that says, and after prescient.Final never.
+// It is called from several goroutines at once, and may be called twice for the same data. It must not keep the data from one call for
+// another: each call has bytes of its own.
 //
 // Run may be called in many processes at a time, which share the work. It is a worker that knows this queue alone: other
 // job_execs in the same tables, those of other queues too, it would put off. See Register.

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	nethttp "net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"prescient/jobs/answer"
@@ -18,7 +20,7 @@ import (
 
 // Check posts the job and returns the time that the receiver answered with, in UTC, or nil when it says that the
 // matter is settled. It is a prescient.Func. The error says what went wrong; it wraps the cause of the context's end
-// where that came before the status, or in the middle of a 200.
+// where that came before the status, or in the middle of a 200. After 410 it is prescient.Final; it has the prescient.Retry of a Retry-After.
 func (e *Endpoint) Check(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {
 	request, err := e.request(ctx, job)
 	if err != nil {
@@ -52,6 +54,9 @@ func (e *Endpoint) request(ctx context.Context, job prescient.FutureJob) (*netht
 	}
 	request.Header.Set(JobExecHeader, job.JobExec)
 	request.Header.Set(IdempotencyKeyHeader, job.IdempotencyKey())
+	if trace := prescient.TraceOf(ctx); trace != "" {
+		request.Header.Set("Traceparent", trace)
+	}
 	if len(e.secret) > 0 {
 		request.Header.Set(SignatureHeader, Sign(e.secret, body, answer.CalledAt(job, time.Now())))
 	}
@@ -83,8 +88,7 @@ func (e *Endpoint) read(ctx context.Context, response *nethttp.Response, now fun
 	case nethttp.StatusSwitchingProtocols: // its body is the bare connection, which does not end with the context
 		return nil, fmt.Errorf("answered %s: want 200 or 204", statusText(response.StatusCode))
 	default:
-		body, _ := io.ReadAll(io.LimitReader(response.Body, e.maxBody))
-		return nil, fmt.Errorf("answered %s%s", statusText(response.StatusCode), e.excerpt(body))
+		return nil, e.refused(response, now)
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, e.maxBody+1))
 	switch {
@@ -103,6 +107,35 @@ func (e *Endpoint) read(ctx context.Context, response *nethttp.Response, now fun
 		return nil, fmt.Errorf("answered 200 with %w", err)
 	}
 	return next, nil
+}
+
+// refused is the error of a status that is no answer: it is final where what was asked for is gone, and says when to try again where Retry-After does.
+func (e *Endpoint) refused(response *nethttp.Response, now func() time.Time) error {
+	body, _ := io.ReadAll(io.LimitReader(response.Body, e.maxBody))
+	status, said, after := statusText(response.StatusCode), e.excerpt(body), response.Header.Get("Retry-After")
+	in, understood := retryAfter(after, now())
+	switch {
+	case response.StatusCode == nethttp.StatusGone:
+		return prescient.Final(fmt.Errorf("answered %s%s", status, said))
+	case understood:
+		return fmt.Errorf("answered %s, %w%s", status, prescient.Retry(in), said)
+	case after != "":
+		return fmt.Errorf("answered %s, with a Retry-After that is neither seconds nor a date of HTTP%s", status, said)
+	}
+	return fmt.Errorf("answered %s%s", status, said)
+}
+
+// retryAfter reads the header of that name at a time: seconds, or a date.
+func retryAfter(text string, now time.Time) (in time.Duration, ok bool) {
+	if text != "" && strings.Trim(text, "0123456789") == "" {
+		seconds, _ := strconv.ParseInt(text, 10, 64) // the most where there are too many digits
+		return time.Duration(min(seconds, math.MaxInt64/int64(time.Second))) * time.Second, true
+	}
+	at, err := nethttp.ParseTime(text)
+	if err != nil {
+		return 0, false
+	}
+	return at.Sub(now), true
 }
 
 // statusText is the status as the standard words it, whatever the receiver wrote there.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log"
+	"math"
 	nethttp "net/http"
 	"net/http/httptest"
 	"strings"
@@ -245,6 +246,69 @@ func TestAnyOtherStatusIsAnError(t *testing.T) {
 		}
 		if want := "POST " + e.String() + ": " + test.want; err.Error() != want {
 			t.Errorf("%d: %q\nwant %q", test.status, err, want)
+		}
+	}
+}
+
+// What a status says of another try, the call being made at 13:15 by the database's clock.
+func TestAStatusSaysWhetherToTryAgainAndWhen(t *testing.T) {
+	called := job
+	called.CalledAt = job.NextCheckAt
+	const plainly, stated, never = "as after any error", "when it says", "never"
+	const most = math.MaxInt64 / time.Second * time.Second
+	const strange = "answered 503 Service Unavailable, with a Retry-After that is neither seconds nor a date of HTTP"
+	for _, test := range []struct {
+		status      int
+		after, body string
+		again       string
+		in          time.Duration
+		says        string
+	}{
+		{429, "120", "slowly", stated, 2 * time.Minute, "answered 429 Too Many Requests, try again in 2m: slowly"},
+		{503, "1", "", stated, time.Second, "answered 503 Service Unavailable, try again in 1s"},
+		{503, "Sun, 01 Mar 2026 14:15:00 GMT", "", stated, time.Hour, "answered 503 Service Unavailable, try again in "},
+		{503, "Sunday, 01-Mar-26 14:15:00 GMT", "", stated, time.Hour, "answered 503 Service Unavailable, try again in "},
+		{500, "7200", "", stated, 2 * time.Hour, "answered 500 Internal Server Error, try again in 2h"},
+		{202, "7200", "", stated, 2 * time.Hour, "answered 202 Accepted, try again in 2h"},
+		{503, "0", "", stated, 0, "answered 503 Service Unavailable, try again in the next slot"},
+		{503, "Thu, 01 Jan 1970 00:00:00 GMT", "", stated, time.Unix(0, 0).Sub(called.CalledAt), "answered 503 Service Unavailable, try again in the next slot"},
+		{503, "9223372036", "", stated, most, "answered 503 Service Unavailable, try again in 2562047h47m16s"},
+		{503, strings.Repeat("9", 400), "", stated, most, "answered 503 Service Unavailable, try again in 2562047h47m16s"},
+		{503, "", "", plainly, 0, "answered 503 Service Unavailable"},
+		{503, "-1", "", plainly, 0, strange},
+		{503, "1.5", "", plainly, 0, strange},
+		{503, "NaN", "", plainly, 0, strange},
+		{503, "2026-03-01T14:15:00Z", "no", plainly, 0, strange + ": no"},
+		{404, "", "", plainly, 0, "answered 404 Not Found"},
+		{410, "", "the order was deleted", never, 0, "answered 410 Gone: the order was deleted"},
+		{410, "60", "", never, 0, "answered 410 Gone"},
+	} {
+		e := endpoint(t, Options{URL: receiver(t, func(w nethttp.ResponseWriter, _ *nethttp.Request) {
+			if test.after != "" {
+				w.Header().Set("Retry-After", test.after)
+			}
+			w.WriteHeader(test.status)
+			io.WriteString(w, test.body)
+		}).URL})
+		next, err := e.Check(t.Context(), called)
+		if err == nil || next != nil {
+			t.Errorf("%d, %.40q: %v, %v", test.status, test.after, next, err)
+			continue
+		}
+		says, found := strings.CutPrefix(err.Error(), "POST "+e.String()+": "+test.says)
+		if !found || says != "" && !strings.HasSuffix(test.says, " ") {
+			t.Errorf("%d, %.40q: %v\nwant %s", test.status, test.after, err, test.says)
+		}
+		again := plainly
+		in, is := prescient.RetryIn(err)
+		if is {
+			again = stated
+		}
+		if errors.Is(err, prescient.ErrFinal) {
+			again = never
+		}
+		if again != test.again || (in-test.in).Abs() > time.Minute {
+			t.Errorf("%d, %.40q: to be tried again %s, in %s; want %s, %s", test.status, test.after, again, in, test.again, test.in)
 		}
 	}
 }

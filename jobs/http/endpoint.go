@@ -49,7 +49,7 @@ func New(options Options) (*Endpoint, error) {
 		hide:    newHider(u, options.Headers, options.Secret),
 	}
 
-	e.client = e.clientOf(options.Client)
+	e.client = e.clientOf(options)
 	return e, nil
 }
 
@@ -64,21 +64,27 @@ func (e *Endpoint) CloseIdle() {
 }
 
 // clientOf returns a client that does what the given one does but for redirects.
-func (e *Endpoint) clientOf(given *nethttp.Client) *nethttp.Client {
-	if given == nil {
-		e.ours = newTransport()
-		return &nethttp.Client{Transport: oneHop{e.ours}}
+func (e *Endpoint) clientOf(o Options) *nethttp.Client {
+	var client nethttp.Client
+	if o.Client == nil {
+		e.ours = NewTransport()
+		client.Transport = e.ours
+	} else {
+		client = *o.Client
+		if client.Transport == nil {
+			client.Transport = nethttp.DefaultTransport
+		}
 	}
-	client := *given
-	if client.Transport == nil {
-		client.Transport = nethttp.DefaultTransport
+	if o.Around != nil {
+		client.Transport = o.Around(client.Transport)
 	}
 	client.Transport = oneHop{client.Transport}
 	return &client
 }
 
-// newTransport keeps as many connections to its one host as a busy slot uses, until shortly after the slot.
-func newTransport() *nethttp.Transport {
+// NewTransport returns what an endpoint without a Client calls by. It keeps as many connections to its one host as a busy slot uses, until shortly
+// after the slot.
+func NewTransport() *nethttp.Transport {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	return &nethttp.Transport{
 		Proxy:                  nethttp.ProxyFromEnvironment,

@@ -35,6 +35,8 @@ type Options struct {
 	// Client does the calls, for a proxy, certificates or a transport of one's own; whatever it says of redirects,
 	// none is followed. Default: one that keeps up to 64 connections open for 90 s and has the environment's proxy.
 	Client *nethttp.Client
+	// Around is put around what sends the calls, to see or to trace them; nil for nothing. It has each call once, and redirects as they are answered.
+	Around func(nethttp.RoundTripper) nethttp.RoundTripper
 }
 
 // reserved are the headers that a call has by itself, or that belong to the connection.
@@ -51,7 +53,7 @@ func parseURL(text string) (*url.URL, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: URL cannot be parsed: %s", prescient.ErrInvalid, withoutQuotes(err))
+		return nil, fmt.Errorf("%w: URL cannot be parsed: %s; want http://host/… or https://host/…", prescient.ErrInvalid, withoutQuotes(err))
 	}
 	switch {
 	case u.Scheme == "":

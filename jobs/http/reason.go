@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"prescient/jobs/answer"
+	"prescient/prescient"
 )
 
 // Longest texts in an error, in characters.
@@ -23,12 +24,12 @@ const (
 
 // failure makes the one kind of error that leaves the package.
 func (e *Endpoint) failure(cause error) error {
-	return &answer.Missing{Text: "POST " + e.String() + ": " + shorten(clean(e.hide.Replace(cause.Error())), maxReason), Cause: cause}
+	return &answer.Missing{Text: "POST " + e.String() + ": " + prescient.Shorten(clean(e.hide.Replace(cause.Error())), maxReason), Cause: cause}
 }
 
 // excerpt returns the beginning of a body, ready to be appended to an error.
 func (e *Endpoint) excerpt(body []byte) string {
-	text := shorten(clean(e.hide.Replace(string(body))), maxExcerpt)
+	text := prescient.Shorten(clean(e.hide.Replace(string(body))), maxExcerpt)
 	if text == "" {
 		return ""
 	}
@@ -44,20 +45,6 @@ func clean(text string) string {
 		return ' '
 	}, text)
 	return strings.Join(strings.Fields(text), " ")
-}
-
-// shorten cuts text to a number of characters, the last of which says that it was cut.
-func shorten(text string, limit int) string {
-	count := 0
-	cut := 0
-	for i := range text {
-		if count++; count == limit {
-			cut = i
-		} else if count > limit {
-			return text[:cut] + "…"
-		}
-	}
-	return text
 }
 
 const (

@@ -12,6 +12,7 @@ import (
 	nethttp "net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -61,6 +62,43 @@ func TestRedirectLoopIsOneCall(t *testing.T) {
 		}
 	}
 	nethttp.DefaultTransport.(*nethttp.Transport).CloseIdleConnections()
+}
+
+// around sees the status of each answer that a transport has.
+type around struct {
+	nethttp.RoundTripper
+	seen *[]int
+}
+
+func (a around) RoundTrip(request *nethttp.Request) (*nethttp.Response, error) {
+	response, err := a.RoundTripper.RoundTrip(request)
+	if err == nil {
+		*a.seen = append(*a.seen, response.StatusCode)
+	}
+	return response, err
+}
+
+// What is around the calls sees each answer, a redirect too, whoever's transport it is.
+func TestWhatIsAroundCallsSeesTheirAnswers(t *testing.T) {
+	for _, client := range []*nethttp.Client{nil, {}, {Transport: new(nethttp.Transport)}} {
+		var seen []int
+		for _, status := range []int{204, 307, 503} {
+			server := receiver(t, func(w nethttp.ResponseWriter, r *nethttp.Request) {
+				w.Header().Set("Location", "/")
+				w.WriteHeader(status)
+			})
+			e := endpoint(t, Options{URL: server.URL, Client: client, Around: func(next nethttp.RoundTripper) nethttp.RoundTripper { return around{next, &seen} }})
+			if _, err := e.Check(t.Context(), job); (err == nil) != (status == 204) {
+				t.Errorf("%d: %v", status, err)
+			}
+			if client != nil {
+				client.CloseIdleConnections()
+			}
+		}
+		if !slices.Equal(seen, []int{204, 307, 503}) {
+			t.Errorf("%d were seen", seen)
+		}
+	}
 }
 
 func TestRefusedConnectionIsAnError(t *testing.T) {

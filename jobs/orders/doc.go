@@ -1,5 +1,5 @@
 // Package orders is an app with one job_exec, made to be copied: it alerts about an order that is not shipped some time after it was placed, and
-// escalates later. Its alerts are rows in order_alerts.
+// escalates later.
 //
 //   - Place inserts the order and its check in one transaction.
 //   - Ship marks the order as shipped. Its check finds nothing to do, or, with CancelOnShip, is cancelled with that.
@@ -12,5 +12,5 @@
 //	16:15  Check → nil          order_alerts: escalated; job_history: done, check_count 1
 //
 // A check that is too late for both raises the primary alert, and escalates in the next open slot. Called twice, it does not raise again what its
-// slot has raised. The statement that inserts an alert locks the order, and inserts nothing once it is shipped.
+// slot has raised.
 package orders

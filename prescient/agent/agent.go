@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -113,12 +114,13 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Agent, error) {
 	if o.Name == "" {
 		return nil, fmt.Errorf("%w: an agent needs a name; give the name of its worker", prescient.ErrInvalid)
 	}
-	for what, text := range map[string]string{"name of an agent": o.Name, "version of an agent": o.Version} {
-		if err := prescient.ValidText(what, text, 64); err != nil {
+	for _, of := range []struct{ what, text string }{{"name", o.Name}, {"version", o.Version}} {
+		if err := prescient.ValidText(of.what+" of an agent", of.text, 64); err != nil {
 			return nil, err
 		}
 	}
-	for name, capacity := range o.Pools {
+	for _, name := range slices.Sorted(maps.Keys(o.Pools)) {
+		capacity := o.Pools[name]
 		if err := prescient.ValidIdentifier("pool", name); err != nil {
 			return nil, err
 		}

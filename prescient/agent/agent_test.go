@@ -26,6 +26,12 @@ func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
 	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, &testRig{app.New(t, d, 15*time.Minute)}) })
 }
 
+// eachFlavour is eachServer for what is neither plans nor locks.
+func eachFlavour(t *testing.T, test func(t *testing.T, r *testRig)) {
+	t.Parallel()
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) { test(t, &testRig{app.New(t, d, 15*time.Minute)}) })
+}
+
 // options are those of an agent of the rig.
 func (r *testRig) options(name string) Options {
 	return Options{Prefix: "p_", Dialect: r.Setting, Name: name, Version: "v1", Concurrency: 32}
@@ -61,7 +67,7 @@ func (r *testRig) becomes(what string, is func(all []Known) bool) []Known {
 }
 
 func TestAnAgentIsListedWhileItRunsAndNotAfterItEnded(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		o := r.options("a")
 		o.Pools, o.LongRuns = map[string]int{"heavy": 4, "eu": 2}, func() int { return 3 }
 		a := r.agent(o)
@@ -88,7 +94,7 @@ func TestAnAgentIsListedWhileItRunsAndNotAfterItEnded(t *testing.T) {
 }
 
 func TestTwoProcessesOfOneNameShowAsTwo(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		one, two := r.agent(r.options("a")), r.agent(r.options("a"))
 		r.beats(one, false)
 		r.beats(two, false)
@@ -105,7 +111,7 @@ func TestTwoProcessesOfOneNameShowAsTwo(t *testing.T) {
 }
 
 func TestOneThatWasNotHeardOfForTwoHeartbeatsIsDeadAndForgottenAfterADay(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		a := r.agent(r.options("a"))
 		state := func(silent time.Duration) State {
 			t.Helper()
@@ -143,7 +149,7 @@ func TestOneThatWasNotHeardOfForTwoHeartbeatsIsDeadAndForgottenAfterADay(t *test
 }
 
 func TestRunsThatWaitAreCountedByPool(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		o := r.options("a")
 		o.Pools = map[string]int{"heavy": 4}
 		r.beats(r.agent(o), false)

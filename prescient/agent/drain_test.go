@@ -46,7 +46,7 @@ func (r *testRig) undrain(name string) (int, error) {
 }
 
 func TestAnAgentHearsWithItsHeartbeatThatItIsToDrain(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		a := r.agent(r.options("a"))
 		if first, second := r.beats(a, false), r.beats(a, false); first || second {
 			t.Error("nobody wants it to drain")
@@ -100,7 +100,7 @@ func TestAnAgentHearsWithItsHeartbeatThatItIsToDrain(t *testing.T) {
 }
 
 func TestOnlyWhatStaysUpAndLivesIsDrained(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		for i, kind := range []Kind{Work, Run} {
 			r.Exec(`INSERT INTO p_agent (name, instance, kind, host, pid, version, assignment, pools, concurrency, busy, long_runs, memory_bytes, clock_ms, started_at, seen_at)
 				VALUES (?, ?, ?, 'h', 1, 'v', 'every slot', '{}', 1, 0, 0, 0, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL ? SECOND)`, string(kind), i, kind, 120*(1-i))
@@ -126,7 +126,7 @@ func TestOnlyWhatStaysUpAndLivesIsDrained(t *testing.T) {
 }
 
 func TestWhatPlainSQLWantsOfAgentsIsBounded(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		a := r.agent(r.options("a"))
 		r.beats(a, false)

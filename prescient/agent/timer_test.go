@@ -32,7 +32,7 @@ func (r *testRig) timer(kind Kind, assignment slots.Assignment) Options {
 }
 
 func TestATimerIsListedBetweenItsCallsAndIsDeadOnceItDoesNotComeForItsSlot(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		half, err := slots.ParseShare(r.Tables().Grid, "2/2")
 		r.Must(err)
 		r.comes(r.timer(Run, half))
@@ -76,7 +76,7 @@ func TestATimerIsListedBetweenItsCallsAndIsDeadOnceItDoesNotComeForItsSlot(t *te
 }
 
 func TestATimerThatSweepsIsDeadOnceItIsSilentForTwiceItsDistance(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		o := r.timer(Sweep, slots.Assignment{})
 		r.comes(o)
 		r.passes(5 * time.Minute) // which it is called every, whatever is configured
@@ -98,7 +98,7 @@ func TestATimerThatSweepsIsDeadOnceItIsSilentForTwiceItsDistance(t *testing.T) {
 }
 
 func TestADeadAgentGoesOnceItsNameIsBack(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		for i, name := range []string{"a", "b"} {
 			r.Exec(`INSERT INTO p_agent (name, instance, host, pid, version, assignment, pools, concurrency, busy, long_runs, memory_bytes, clock_ms, started_at, seen_at)
 				VALUES (?, ?, 'h', 1, 'v', 'every slot', '{}', 1, 0, 0, 0, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 5 MINUTE)`, name, i)

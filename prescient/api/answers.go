@@ -24,6 +24,7 @@ func (a *server) answers() {
 	query(a, ops.StatsDays)
 	query(a, ops.StatsSlower)
 	query(a, ops.ListExecs)
+	query(a, ops.AdviseExec)
 	query(a, ops.Examine)
 	query(a, ops.Attest)
 	query(a, ops.Status)

@@ -13,7 +13,7 @@ import (
 func askedOfAnswers() bool {
 	for id, query := range map[string]string{
 		"slots.clock": "", "slots.load": "?limit=10", "slots.ledger": "?slot=2026-11-20T13:00:00Z", "forecast.get": "?brief=true", "stats.execs": "?job_exec=ship", "stats.percentiles": "",
-		"stats.days": "?job_exec=ship", "stats.slower": "", "execs.list": "?limit=2", "doctor.examine": "?only=overdue,paused", "attest.run": "?ends=10", "status.look": "", "blocking.look": "?all=true", "checks.life": "?entity=order/1",
+		"stats.days": "?job_exec=ship", "stats.slower": "", "execs.list": "?limit=2", "execs.advise": "?job_exec=ship&late_ms=60000&other_cancels=true", "doctor.examine": "?only=overdue,paused", "attest.run": "?ends=10", "status.look": "", "blocking.look": "?all=true", "checks.life": "?entity=order/1",
 		"checks.export_pending": "?entity=order", "checks.export_ended": "?format=csv", "metrics": "",
 	} {
 		one := requests[id]

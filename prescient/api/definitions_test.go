@@ -19,6 +19,8 @@ var _ = with(map[string]request{
 	"events.resend_all": {body: `{"topic":"t","id":"a"}`},
 	"events.drop_all":   {body: `{"all":true,"after":"7"}`},
 	"audit.list":        {query: "?kind=check"},
+	"notify.list":       {},
+	"notify.again":      {body: "{}"},
 	"agents.list":       {},
 	"agents.pools":      {},
 	"agents.drain":      {body: `{"name":"host-7"}`, code: 404},
@@ -42,6 +44,7 @@ var _ = with(map[string]request{
 	"jobs.pause_all":       {body: `{"search":"b"}`},
 	"jobs.resume_all":      {body: `{"names":["b"]}`},
 	"schedules.run_now":    {body: `{"id":"b"}`, code: 404},
+	"schedules.plan_anew":  {body: `{"id":"b"}`, code: 404},
 
 	"jobs.list":     {},
 	"jobs.get":      {query: "?name=a", code: 404},
@@ -58,6 +61,17 @@ var _ = with(map[string]request{
 	"steps.get":     {query: "?name=a", code: 404},
 	"steps.put":     {body: `{"name":"one","job_exec":"ship"}`},
 	"steps.delete":  {body: `{"name":"b"}`, code: 404},
+
+	"rules.list":     {query: "?search=b"},
+	"rules.get":      {query: "?name=b", code: 404},
+	"rules.versions": {query: "?name=b&before=7"},
+	"rules.preview":  {query: "?name=b&delay_ms=3600000"},
+	"rules.try":      {query: "?occasion=nobody.knows&delay_ms=3600000", code: 404},
+	"rules.set":      {body: `{"name":"remind","occasion":"order.placed","job_exec":"ship","delay_ms":3600000,"ends":["order.shipped"],"payload":{"a":[1]}}`},
+	"rules.pause":    {body: `{"name":"b","end":true}`, code: 404},
+	"rules.resume":   {body: `{"name":"b"}`, code: 404},
+	"rules.delete":   {body: `{"name":"b"}`, code: 404},
+	"rules.report":   {body: `{"occasion":"nobody.knows","entity":"order/42","data":{"a":1}}`},
 })
 
 // with adds requests, as each file that has some does.

@@ -57,6 +57,8 @@ func nameOf(t reflect.Type, hint string) string {
 		return name
 	case "definition":
 		return name + "Definition"
+	case "ruled":
+		return "Rule" + strings.TrimPrefix(name, "Rule")
 	default:
 		return strings.ToUpper(room[:1]) + room[1:] + name
 	}

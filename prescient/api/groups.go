@@ -54,6 +54,7 @@ func (a *server) definitions() {
 	deed(a, ops.PauseSchedules)
 	deed(a, ops.ResumeSchedules)
 	deed(a, ops.RunSchedule)
+	deed(a, ops.PlanSchedule)
 	query(a, ops.ListJobs)
 	query(a, ops.GetJob)
 	query(a, ops.ListJobVersions)
@@ -73,6 +74,19 @@ func (a *server) definitions() {
 	deed(a, ops.DeleteStep)
 }
 
+func (a *server) rules() {
+	query(a, ops.ListRules)
+	query(a, ops.GetRule)
+	query(a, ops.ListRuleVersions)
+	query(a, ops.PreviewRule)
+	query(a, ops.TryRule)
+	deed(a, ops.SetRule)
+	deed(a, ops.PauseRule)
+	deed(a, ops.ResumeRule)
+	deed(a, ops.DeleteRule)
+	deed(a, ops.ReportOccasion)
+}
+
 func (a *server) switches() {
 	query(a, ops.ListPauses)
 	deed(a, ops.SetPauses)
@@ -84,6 +98,8 @@ func (a *server) switches() {
 	query(a, ops.CountEvents)
 	deed(a, ops.ResendMatching)
 	deed(a, ops.DropMatching)
+	query(a, ops.ListTold)
+	deed(a, ops.TellAgain)
 	query(a, ops.ListAudit)
 	query(a, ops.ListAgents)
 	query(a, ops.ListPools)

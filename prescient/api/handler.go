@@ -32,6 +32,7 @@ func newServer(mux *http.ServeMux, o Options) *server {
 	a.users()
 	a.switches()
 	a.definitions()
+	a.rules()
 	a.answers()
 	return a
 }

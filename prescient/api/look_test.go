@@ -26,7 +26,7 @@ func TestWhoeverAsksIsToldOfTheHealth(t *testing.T) {
 func TestPrometheusIsToldWhatTheDatabaseKnows(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		got := r.ask("viewer", "/metrics", "")
-		r.want(got, 200, "prescient_database_up 1\n", "prescient_backlog_age_seconds 0\n", `prescient_agents{state="live"} 0`, `prescient_pending_checks{within="1d"} 0`, "# TYPE prescient_overdue_checks gauge")
+		r.want(got, 200, "prescient_database_up 1\n", "prescient_backlog_age_seconds 0\n", `prescient_agents{kind="work",state="live"} 0`, `prescient_pending_checks{within="1d"} 0`, "# TYPE prescient_overdue_checks gauge")
 		if kind := got.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/plain") {
 			t.Error(kind)
 		}

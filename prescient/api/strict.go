@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -27,7 +28,8 @@ func plainQuery(raw string, several []string) error {
 			return fmt.Errorf("%w: the query has %.40q, and no = in it", prescient.ErrInvalid, part)
 		}
 	}
-	for name, all := range values {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		all := values[name]
 		if len(all) > 1 && !slices.Contains(several, name) {
 			return fmt.Errorf("%w: %.40q is given %d times", prescient.ErrInvalid, name, len(all))
 		}

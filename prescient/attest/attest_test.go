@@ -72,7 +72,7 @@ func wantSpans(t *testing.T, report Report, verdict Verdict, want ...string) {
 }
 
 func TestANightIsAttestedSlotBySlot(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.made("12:30")
 		r.checks("12:58", "13:10", "13:20", "13:40")
@@ -114,7 +114,7 @@ func TestANightIsAttestedSlotBySlot(t *testing.T) {
 
 // What ran a bucket first stays in the ledger with the time at which it did, whoever finishes it.
 func TestASlotThatWasFinishedLateIsLate(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.made("12:30")
 		r.checks("12:58")
@@ -133,7 +133,7 @@ func TestASlotThatWasFinishedLateIsLate(t *testing.T) {
 
 // Whoever writes an end into history, or takes one out, leaves the ledger as it was.
 func TestAnEndThatOnlyHistoryOrOnlyTheLedgerHasShows(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.made("12:30")
 		r.checks("12:58", "12:59", "13:10", "13:20")
@@ -171,7 +171,7 @@ func TestAnEndThatOnlyHistoryOrOnlyTheLedgerHasShows(t *testing.T) {
 
 // What was not read may have an end of these slots once more, even where all that was read is even.
 func TestHistoryThatWasReadInPartProvesNothing(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.made("12:30")
 		r.checks("12:58", "13:20", "13:25", "13:29")
@@ -189,7 +189,7 @@ func TestHistoryThatWasReadInPartProvesNothing(t *testing.T) {
 
 // Whoever may write entries can keep a span from being proven, and nothing else: no miss is excused.
 func TestEntriesThatCannotBeReadExcuseNothing(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.made("12:30")
 		r.run("13:00:01", "13:15:01", "13:45:01")
@@ -216,7 +216,7 @@ func TestEntriesThatCannotBeReadExcuseNothing(t *testing.T) {
 
 // Bulk operations leave many entries. Those that explain no slot are passed over; of those that do, the latest are read.
 func TestManyEntriesOfTheAuditAreNoErrorAndExcuseNothing(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.made("12:30")
 		r.run("13:00:01", "13:15:01")
 		r.Exec("CREATE TABLE digits (d INT PRIMARY KEY)")
@@ -235,7 +235,7 @@ func TestManyEntriesOfTheAuditAreNoErrorAndExcuseNothing(t *testing.T) {
 }
 
 func TestWhatWasPrunedIsNotKnown(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.made("12:30")
 		r.run("13:00:01", "13:15:01")
 		next := rig.At("13:07").Add(24 * time.Hour)
@@ -251,7 +251,7 @@ func TestWhatWasPrunedIsNotKnown(t *testing.T) {
 }
 
 func TestSlotsThatAPauseLeftWerePaused(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.made("12:30")
 		entry := func(clock, verb string) {
 			r.Must(audit.On(r.Tables()).Record(t.Context(), r.Pool(rig.At(clock)), audit.Entry{Kind: audit.JobExec, ID: prescient.AllExecs, Verb: verb}))
@@ -266,7 +266,7 @@ func TestSlotsThatAPauseLeftWerePaused(t *testing.T) {
 }
 
 func TestSlotsBeforeAReslotAreThoseOfTheirTime(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ChangeOfResolution)
 		r.made("12:30")
 		r.run("13:00:01", "13:15:01")
@@ -290,7 +290,7 @@ func TestSlotsBeforeAReslotAreThoseOfTheirTime(t *testing.T) {
 }
 
 func TestASpanThatIsNoneIsRefusedByItsField(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		for _, test := range []struct{ from, to, field string }{
 			{"13:00", "15:00", "to"}, {"14:00", "14:00", "from"}, {"14:00", "13:00", "from"},
 		} {
@@ -311,7 +311,7 @@ func TestASpanThatIsNoneIsRefusedByItsField(t *testing.T) {
 
 // A long run ends whenever it does, and its end is booked where it started.
 func TestEndsOfLongRunsAreThoseOfTheSlotInWhichTheyStarted(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.made("12:30")
 		r.Insert(rig.At("12:40"), prescient.NewJob{Entity: rig.Order("1"), JobExec: "export", DueAt: rig.At("12:58")})

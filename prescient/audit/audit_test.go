@@ -27,13 +27,22 @@ type testRig struct {
 
 func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
-		r := &testRig{Rig: app.New(t, d, 15*time.Minute)}
-		var err error
-		r.log, err = audit.Open(t.Context(), r.App, audit.Options{Prefix: "p_", Dialect: r.Setting})
-		r.Must(err)
-		test(t, r)
-	})
+	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d)) })
+}
+
+// eachFlavour is eachServer for what is neither plans nor locks.
+func eachFlavour(t *testing.T, test func(t *testing.T, r *testRig)) {
+	t.Parallel()
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d)) })
+}
+
+func newRig(t *testing.T, d servertest.Database) *testRig {
+	t.Helper()
+	r := &testRig{Rig: app.New(t, d, 15*time.Minute)}
+	var err error
+	r.log, err = audit.Open(t.Context(), r.App, audit.Options{Prefix: "p_", Dialect: r.Setting})
+	r.Must(err)
+	return r
 }
 
 // list lists what an operator sees.
@@ -64,7 +73,7 @@ func entry(id, verb string) audit.Entry {
 }
 
 func TestAnEntrySaysWhoFromWhereWhatAndWhy(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		ctx := audit.With(t.Context(), audit.By{Person: "Ada", Reason: "the customer asked", Host: "h7", Program: "shop", Command: "schedule update"})
 		before := time.Now().Add(-time.Minute)
 		r.Must(r.log.Record(ctx, r.App, audit.Entry{Kind: audit.Schedule, ID: "digest/7", Verb: audit.Update, Version: 3,
@@ -131,7 +140,7 @@ func TestAnOpenTransactionHoldsUpNobodysEntry(t *testing.T) {
 }
 
 func TestThousandsOfEntriesGoByAFewStatements(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		var entries []audit.Entry
 		for i := range 2345 {
 			entries = append(entries, entry(fmt.Sprint(i), audit.Create))
@@ -145,7 +154,7 @@ func TestThousandsOfEntriesGoByAFewStatements(t *testing.T) {
 }
 
 func TestTextIsKeptWhateverItIs(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		for _, mode := range []string{"", "ANSI_QUOTES,NO_BACKSLASH_ESCAPES", "ANSI"} {
 			conn, err := r.App.Conn(t.Context())
 			r.Must(err)
@@ -178,7 +187,7 @@ func TestTextIsKeptWhateverItIs(t *testing.T) {
 }
 
 func TestLongTextIsBounded(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		long := strings.Repeat("🚢", 300_000)
 		ctx := audit.With(t.Context(), audit.By{Person: long, Reason: long + "\xff", Host: long, Program: long, Command: long})
 		r.Must(r.log.Record(ctx, r.App, audit.Entry{Kind: audit.Schedule, ID: strings.Repeat("🚢", 400), Verb: audit.Create, Before: audit.Bounded([]byte(long)), After: long}))
@@ -192,7 +201,7 @@ func TestLongTextIsBounded(t *testing.T) {
 }
 
 func TestWhatIsNoEntryIsRefused(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		for name, e := range map[string]audit.Entry{
 			"no kind":         {ID: "a", Verb: "create"},
 			"no id":           {Kind: audit.Schedule, Verb: "create"},
@@ -218,7 +227,7 @@ func TestWhatIsNoEntryIsRefused(t *testing.T) {
 }
 
 func TestListFindsByEachFilterAndGoesOnByTheCursor(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		for i := range 30 {
 			person := []string{"Ada", "Bob", ""}[i%3]
 			r.Must(r.log.Record(audit.With(t.Context(), audit.By{Person: person}), r.AppAt(rig.At(fmt.Sprintf("13:%02d", i/2))),

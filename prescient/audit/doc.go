@@ -1,8 +1,8 @@
 // Package audit keeps who changed what: an entry for each change, written in its transaction.
 //
-// An [Entry] has the kind and id of what was changed, the verb, and the object before and after. The table adds the database's time, a
-// random id, and the account; no role but the owner can give these, or change or delete an entry. [With] has the context add which person, from where
-// and why. An entry waits for no other account. Entries of one statement have one time, and no order.
+// An [Entry] has what was changed, the verb, and the object before and after. The table adds the database's time, a random id, and the account; no role but
+// the owner can give these, or change or delete an entry. [With] has the context add which person, from where and why. Entries of one statement have no
+// order.
 //
 // Schedules, jobs and shared steps have versions, each with an entry: the doctor finds one that is missing, made twice or not the
 // object's. For all else nothing proves that the audit is complete. Prune takes old entries only when asked, keeps that of the version

@@ -26,6 +26,8 @@ const (
 	Job Kind = "job"
 	// Step is a step that jobs share, by its name.
 	Step Kind = "step"
+	// Rule is a rule, by its name.
+	Rule Kind = "rule"
 	// JobExec is a job_exec, by its name; * is everything, *events what forwarders publish. It is paused and resumed.
 	JobExec Kind = "job_exec"
 	// Check is a check, by [CheckID].
@@ -49,7 +51,7 @@ const InstallationID = "prescient"
 
 // Kinds are all kinds.
 func Kinds() []Kind {
-	return []Kind{Schedule, Job, Step, JobExec, Check, Event, Bulk, Token, User, Agent, Installation}
+	return []Kind{Schedule, Job, Step, Rule, JobExec, Check, Event, Bulk, Token, User, Agent, Installation}
 }
 
 // The verbs that several kinds share. Others are for the room that needs them.

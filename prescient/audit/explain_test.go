@@ -82,7 +82,7 @@ func TestAPageOfTheAuditReadsNoMoreThanItShows(t *testing.T) {
 
 func TestASearchOfTheAuditEndsWhenItsTimeIsOver(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r, log := filled(t, d)
 		db := r.As("operator", time.Time{})
 		until := rig.At("00:00").AddDate(0, 0, 1) // not what the migration wrote

@@ -46,7 +46,8 @@ type Unseen struct {
 	Do   string `json:"do,omitempty"`
 }
 
-// shownTime bounds how long Look asks for what MySQL does not show while somebody's statement is no text.
+// shownTime bounds how long Look asks for one thing: MySQL does not show it while somebody's statement is no text, and a server that is short of
+// everything answers late.
 const shownTime = 3 * time.Second
 
 // Look finds the chains at this moment, on a pool made by connect.Open. What it reads one after the other may change between: a session
@@ -104,6 +105,7 @@ type look struct {
 	unseen    []Unseen
 	endByCall *bool
 	skipped   bool // no row was looked at
+	shown     time.Duration
 }
 
 func open(ctx context.Context, db *sqlx.DB, options Options) (*look, error) {
@@ -111,7 +113,7 @@ func open(ctx context.Context, db *sqlx.DB, options Options) (*look, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &look{Tables: tables, db: db}
+	l := &look{Tables: tables, db: db, shown: shownTime}
 	if err := store.QueryRow(ctx, db, []any{&l.database, &l.account}, "SELECT COALESCE(DATABASE(), ''), CURRENT_USER()"); err != nil {
 		return nil, fmt.Errorf("asking for the account: %w", err)
 	}
@@ -142,8 +144,8 @@ func (l *look) ours(w Wait) bool {
 }
 
 // read reads all rows of a query. What the account may not see goes to the report under what; then ok is false.
-func read[T any](ctx context.Context, l *look, query, what string, columns func(row *T) []any) (all []T, ok bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, shownTime)
+func read[T any](within context.Context, l *look, query, what string, columns func(row *T) []any) (all []T, ok bool, err error) {
+	ctx, cancel := context.WithTimeout(within, l.shown)
 	defer cancel()
 	err = store.UntilShown(ctx, func(ctx context.Context) (err error) {
 		all, err = store.Rows(ctx, l.db, "asking for "+what, query, columns)
@@ -155,11 +157,20 @@ func read[T any](ctx context.Context, l *look, query, what string, columns func(
 	case errno.Is(err, errno.TableDenied, errno.DatabaseDenied):
 		l.lacks(what, "GRANT PROCESS ON *.* TO "+l.account+"; GRANT SELECT ON performance_schema.* TO "+l.account)
 	case errno.Is(err, errno.NotShown):
-		l.lacks(what+": MySQL showed nothing for "+shownTime.String()+", since the statement of some session is no text", "look again")
+		l.lacks(what+": MySQL showed nothing for "+l.shown.String()+", since the statement of some session is no text", "look again")
+	case err != nil && over(ctx) && !over(within):
+		l.lacks(what+": the server said nothing for "+l.shown.String(), "look again")
 	default:
 		return all, err == nil, err
 	}
 	return nil, false, nil
+}
+
+// over says whether the time of a context is over. A connection that was being made ends by the same deadline, and may do so before the
+// context does.
+func over(ctx context.Context) bool {
+	by, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && !time.Now().Before(by)
 }
 
 func (l *look) lacks(what, do string) {

@@ -27,7 +27,8 @@ const (
 	namedRows                            = 3 // locked rows of which it is looked who has them
 	// lookEvery is how often it is looked for whom it waits: MariaDB tells what it told last to who asks again within a tenth of a second.
 	lookEvery = 150 * time.Millisecond
-	// longestWait bounds the wait for one row: MySQL looks for waits that are over once a second.
+	// longestWait bounds the wait for one row: MySQL looks for waits that are over once a second. Where that is over, too, somebody has the row, and the
+	// server is too slow to say who.
 	longestWait = 3 * time.Second
 )
 
@@ -100,8 +101,9 @@ func HeldBy(ctx context.Context, db *sqlx.DB, options Options, job prescient.Fut
 // waiter waits on a connection of its own, which is not used again: what is set on it is not for others.
 type waiter struct {
 	*look
-	conn *sqlx.Conn
-	id   uint64
+	conn    *sqlx.Conn
+	id      uint64
+	longest time.Duration
 }
 
 func (l *look) waiter(ctx context.Context) (*waiter, error) {
@@ -109,7 +111,7 @@ func (l *look) waiter(ctx context.Context) (*waiter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("taking a connection to wait on: %w", err)
 	}
-	w := &waiter{look: l, conn: conn}
+	w := &waiter{look: l, conn: conn, longest: longestWait}
 	if err = conn.GetContext(ctx, &w.id, "SELECT CONNECTION_ID()"); err == nil {
 		_, err = conn.ExecContext(ctx, "SET SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1")
 	}
@@ -278,8 +280,8 @@ func (w *waiter) free(ctx context.Context, rows []LockedRow) (free map[string]bo
 }
 
 // heldBy waits for a row, and notes for whom. It says whether somebody has it.
-func (w *waiter) heldBy(ctx context.Context, row *LockedRow) (held bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, longestWait)
+func (w *waiter) heldBy(within context.Context, row *LockedRow) (held bool, err error) {
+	ctx, cancel := context.WithTimeout(within, w.longest)
 	defer cancel()
 	waited := make(chan error, 1)
 	go func() { waited <- w.byRight(func(lock string) error { return w.wait(ctx, row, lock) }) }()
@@ -294,7 +296,7 @@ func (w *waiter) heldBy(ctx context.Context, row *LockedRow) (held bool, err err
 			case err == nil, errors.Is(err, sql.ErrNoRows):
 				row.By = nil
 				return false, nil
-			case len(row.By) > 0: // whatever ended the wait
+			case len(row.By) > 0, over(ctx) && !over(within): // whatever ended the wait
 				return true, nil
 			}
 			return false, fmt.Errorf("waiting for %s: %w", row.Entity(), err)
@@ -304,8 +306,11 @@ func (w *waiter) heldBy(ctx context.Context, row *LockedRow) (held bool, err err
 			continue
 		}
 		if err := w.noteHolders(ctx, row); err != nil {
+			slow := over(ctx) && !over(within)
 			cancel()
-			<-waited
+			if <-waited; slow {
+				return true, nil
+			}
 			return false, err
 		}
 		if len(row.By) > 0 { // whom it stands in the way of need not wait for it, too

@@ -1,6 +1,7 @@
 package blocking
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
 	text "prescient/sql"
 )
 
@@ -85,6 +87,43 @@ func TestALockedRowIsFoundBehindABacklog(t *testing.T) {
 				t.Errorf("row %d: %+v", n, found)
 			}
 			r.does(holder, "ROLLBACK")
+		}
+	})
+}
+
+// A server that is short of everything answers late: the look says what it knows by then, and does not fail.
+func TestARowWhoseHolderIsNotFoundInTimeIsLockedAllTheSame(t *testing.T) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
+		r := newRig(t, d)
+		r.Needs(t, rig.ThreadStates)
+		r.fill(1)
+		r.does(r.begins(), r.row(0))
+		l, err := open(t.Context(), r.looker(sees...), Options{Prefix: "p_", Dialect: r.Setting})
+		r.Must(err)
+		held := func(ctx context.Context, longest time.Duration) (bool, error) {
+			w, err := l.waiter(t.Context())
+			r.Must(err)
+			defer w.leave()
+			w.longest = longest
+			return w.heldBy(ctx, &LockedRow{EntityName: "order", EntityKey: "0", RawKey: make([]byte, 16), Slot: rig.At("13:00")})
+		}
+		for _, longest := range []time.Duration{0, lookEvery / 2, lookEvery + time.Millisecond} {
+			if is, err := held(t.Context(), longest); !is || err != nil {
+				t.Errorf("within %s: %t, %v", longest, is, err)
+			}
+		}
+		l.shown = lookEvery
+		all, ok, err := read(t.Context(), l, "SELECT SLEEP(1)", "who sleeps", func(row *int) []any { return []any{row} })
+		if ok || len(all) > 0 || err != nil || !strings.Contains(fmt.Sprint(l.unseen), "who sleeps: the server said nothing for 150ms") {
+			t.Errorf("%v, %t, %v; unseen: %v", all, ok, err, l.unseen)
+		}
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if _, ok, err := read(ended, l, "SELECT 1", "one", func(row *int) []any { return []any{row} }); ok || err == nil {
+			t.Errorf("read once nobody asks any more: %t, %v", ok, err)
+		}
+		if is, err := held(ended, longestWait); is || err == nil {
+			t.Errorf("once nobody asks any more: %t, %v", is, err)
 		}
 	})
 }

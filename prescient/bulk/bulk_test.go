@@ -32,12 +32,21 @@ type testRig struct {
 
 func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
-		r := &testRig{Rig: app.New(t, d, 15*time.Minute)}
-		r.bulk, r.db = bulk.New(r.Client), r.As("serve-operator", time.Time{})
-		r.soon = r.Client.Grid().Ceil(time.Now().Add(2 * time.Hour)).UTC()
-		test(t, r)
-	})
+	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d)) })
+}
+
+// eachFlavour is eachServer for what is neither plans nor locks.
+func eachFlavour(t *testing.T, test func(t *testing.T, r *testRig)) {
+	t.Parallel()
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d)) })
+}
+
+func newRig(t *testing.T, d servertest.Database) *testRig {
+	t.Helper()
+	r := &testRig{Rig: app.New(t, d, 15*time.Minute)}
+	r.bulk, r.db = bulk.New(r.Client), r.As("serve-operator", time.Time{})
+	r.soon = r.Client.Grid().Ceil(time.Now().Add(2 * time.Hour)).UTC()
+	return r
 }
 
 // put makes n checks of a job_exec pending, of orders named by it and a number.
@@ -94,7 +103,7 @@ func (r *testRig) counts() string {
 }
 
 func TestWhatMatchesIsCancelledAndNothingElse(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.put("ship", 1203, r.soon)
 		r.put("pay", 5, r.soon)
 		p := r.begin(bulk.Asked{Deed: bulk.Cancel, Filter: bulk.Filter{JobExec: "ship", Slot: &r.soon}})
@@ -129,7 +138,7 @@ func TestWhatMatchesIsCancelledAndNothingElse(t *testing.T) {
 }
 
 func TestAPreviewBeginsOnce(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.put("ship", 3, r.soon)
 		ctx := t.Context()
 		preview := func() bulk.Preview {
@@ -225,7 +234,7 @@ func TestWhatIsRefusedIsCountedOnce(t *testing.T) {
 }
 
 func TestAnotherGoesOnWhereTheFirstDied(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.put("ship", 1700, r.soon)
 		p := r.begin(bulk.Asked{Deed: bulk.Cancel, Filter: bulk.Filter{JobExec: "ship"}})
 		_, err := r.bulk.WorkOn(t.Context(), r.db, p.Number, "first", func(run bulk.Run) {
@@ -252,7 +261,7 @@ func TestAnotherGoesOnWhereTheFirstDied(t *testing.T) {
 
 // A first one that comes back behind the second's back does nothing: its transaction is refused by the fence.
 func TestTheFirstIsRefusedByTheFence(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.put("ship", 1200, r.soon)
 		p := r.begin(bulk.Asked{Deed: bulk.Cancel, Filter: bulk.Filter{JobExec: "ship"}})
 		_, err := r.bulk.WorkOn(t.Context(), r.db, p.Number, "first", func(run bulk.Run) {
@@ -270,7 +279,7 @@ func TestTheFirstIsRefusedByTheFence(t *testing.T) {
 }
 
 func TestADeedIsStopped(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.put("ship", 1200, r.soon)
 		p := r.begin(bulk.Asked{Deed: bulk.Cancel, Filter: bulk.Filter{JobExec: "ship"}})
 		_, err := r.bulk.WorkOn(t.Context(), r.db, p.Number, "w", func(run bulk.Run) {
@@ -288,7 +297,7 @@ func TestADeedIsStopped(t *testing.T) {
 }
 
 func TestChecksAreMovedRetriedRequeuedAndPaused(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.put("ship", 700, r.soon)
 		r.put("pay", 3, r.soon)
 		later := r.soon.Add(3 * time.Hour)
@@ -341,7 +350,7 @@ func TestChecksAreMovedRetriedRequeuedAndPaused(t *testing.T) {
 
 // A check that comes back by itself, or that somebody moves after the deed did, is not done again.
 func TestWhatWasDoneIsNotDoneAgain(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.put("poll", 1100, r.soon)
 		due := r.soon.Add(time.Hour)
 		p := r.begin(bulk.Asked{Deed: bulk.Reschedule, Filter: bulk.Filter{JobExec: "poll"}, DueAt: &due})

@@ -2,8 +2,7 @@
 //
 // [Bulk.Preview] comes first. It counts what matches, shows a few, and gives a token that begins the deed
 // within 15 minutes, once. The deed is a row of bulk_run; whoever has its lease works it off by [Bulk.Work], a transaction of 500 checks after the
-// other, with as long a rest as each took. The cursor, the counts and the checks' keys commit
-// with each; when the process dies another goes on there once the lease has lapsed.
+// other, with as long a rest as each took. Its cursor commits with each; when the process dies another goes on there once the lease has lapsed.
 //
 // # What the deed takes
 //

@@ -9,6 +9,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/bulk"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver"
 )
 
 // An app's failed INSERT of a pending check leaves a lock in UNIQUE (job_key) alone. The deed does not wait for it.
@@ -39,7 +40,7 @@ func TestALockOfAFailedInsertIsPassedBy(t *testing.T) {
 
 // Rows that no program wrote end by themselves, and are in nobody's way.
 func TestABadRowIsInNobodysWay(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.put("ship", 3, r.soon)
 		row := func(deed, filter, cutoff, pass string) {
 			r.Exec("INSERT INTO p_bulk_run (deed, filter, cutoff, person, reason, host, matched, is_exact, token, token_until, started_at, pass, left_out) VALUES ('" +
@@ -66,8 +67,36 @@ func TestABadRowIsInNobodysWay(t *testing.T) {
 	})
 }
 
-func TestAPreviewThatWasStoppedDoesNotBegin(t *testing.T) {
+// A check that plain SQL wrote with the CHECKs off, as MariaDB lets any session do, and that the server does not write again, is refused, and holds up no other.
+func TestACheckThatTheServerDoesNotWriteIsRefused(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
+		if r.D.Flavour != localserver.MariaDB {
+			t.Skip("no session switches the CHECKs off")
+		}
+		r.put("ship", 3, r.soon)
+		app, err := r.AppAs("app", time.Time{}).Conn(t.Context())
+		r.Must(err)
+		defer app.Close()
+		_, err = app.ExecContext(t.Context(), "SET SESSION check_constraint_checks = OFF, sql_mode = 'ALLOW_INVALID_DATES'")
+		r.Must(err)
+		const insert = "INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, next_check_at, first_check_at) VALUES ('order', ?, 'ship', ?, ?, ?)"
+		_, err = app.ExecContext(t.Context(), insert, "unseen \u200b", r.soon, r.soon, r.soon)
+		r.Must(err)
+		_, err = app.ExecContext(t.Context(), insert, "no day", "2026-02-31 00:00:00", r.soon, r.soon)
+		r.Must(err)
+		later := r.soon.Add(time.Hour)
+		if run := r.work(r.begin(bulk.Asked{Deed: bulk.Reschedule, Filter: bulk.Filter{JobExec: "ship"}, DueAt: &later})); run.Done != 4 || run.Refused != 1 {
+			t.Errorf("rescheduled: %+v", run)
+		}
+		r.Exec("SET STATEMENT sql_mode = 'ALLOW_INVALID_DATES', check_constraint_checks = OFF FOR UPDATE p_future_job SET due_at = '2026-02-31' WHERE entity_key = 'no day'")
+		if run := r.work(r.begin(bulk.Asked{Deed: bulk.Cancel, Filter: bulk.Filter{JobExec: "ship"}})); run.Done != 4 || run.Refused != 1 || r.Count(rig.CountEnded) != 4 {
+			t.Errorf("cancelled: %+v", run)
+		}
+	})
+}
+
+func TestAPreviewThatWasStoppedDoesNotBegin(t *testing.T) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		p, err := r.bulk.Preview(t.Context(), r.db, bulk.Asked{Deed: bulk.Cancel, Filter: bulk.Filter{JobExec: "ship"}}, by)
 		r.Must(err)
 		r.Must(r.bulk.Stop(t.Context(), r.db, p.Number))

@@ -15,6 +15,7 @@ import (
 	"prescient/prescient/audit"
 	"prescient/prescient/client"
 	"prescient/prescient/internal/duty"
+	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 )
@@ -62,17 +63,48 @@ func (s *step) do(ctx context.Context) (rest time.Duration, err error) {
 	if rows, err = s.toDo(ctx, rows, &t); err != nil {
 		return 0, err
 	}
-	err = s.inTx(ctx, func(tx *sqlx.Tx) error {
-		t.done, t.leftOut, t.keys = 0, 0, t.keys[:0]
-		if err := s.take(ctx, tx, rows, &t); err != nil {
-			return err
+	take := func() error {
+		return s.inTx(ctx, func(tx *sqlx.Tx) error {
+			t.done, t.leftOut, t.keys = 0, 0, t.keys[:0]
+			if err := s.take(ctx, tx, rows, &t); err != nil {
+				return err
+			}
+			return s.note(ctx, tx, t)
+		})
+	}
+	if err = take(); errno.RefusesRow(err) {
+		if rows, err = s.withoutRefused(ctx, rows, &t); err == nil {
+			err = take()
 		}
-		return s.note(ctx, tx, t)
-	})
+	}
 	if err != nil || t.more {
 		return 0, err
 	}
 	return s.turn(ctx, s.inPass(s.run.LeftOut)+uint64(t.leftOut))
+}
+
+// errTried rolls back what was only tried.
+var errTried = errors.New("it was tried")
+
+// withoutRefused leaves out rows that the server does not write again, each by itself, and counts them as refused: plain SQL may have written anything.
+func (s *step) withoutRefused(ctx context.Context, rows []prescient.FutureJob, t *taken) (left []prescient.FutureJob, err error) {
+	for _, row := range rows {
+		err := s.inTx(ctx, func(tx *sqlx.Tx) error {
+			if err := s.take(ctx, tx, []prescient.FutureJob{row}, new(taken)); err != nil {
+				return err
+			}
+			return errTried
+		})
+		switch {
+		case errors.Is(err, errTried):
+			left = append(left, row)
+		case errno.RefusesRow(err):
+			t.refused++
+		default:
+			return nil, err
+		}
+	}
+	return left, nil
 }
 
 // turn begins another pass where some were left out, or ends the deed.
@@ -300,9 +332,5 @@ func (s *step) end(ctx context.Context, why string) error {
 
 // clip cuts a text to what the column holds.
 func clip(text string) string {
-	text = strings.ToValidUTF8(text, "?")
-	if runes := []rune(text); len(runes) > 1000 {
-		return string(runes[:1000])
-	}
-	return text
+	return prescient.Shorten(strings.ToValidUTF8(text, "?"), 1000)
 }

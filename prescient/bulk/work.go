@@ -33,26 +33,14 @@ const (
 	stepTries = 5
 )
 
-// slice is for how long Work is at one deed before others have their turn.
-const slice = 10 * time.Second
-
 // Work works off what is under way, each deed for ten seconds in turn, until nothing is left that no other process has. worker names this one.
 // after, where it is not nil, is called after each step. The error says what stopped one; that stays under way, for it or another, and the others are
 // worked off all the same.
 func (b *Bulk) Work(ctx context.Context, db *sqlx.DB, worker string, after func(Run)) error {
 	numbers, err := store.Rows(ctx, db, "looking for bulk runs", b.tables.Stmt.Get("bulk/waiting"), func(n *uint64) []any { return []any{n} })
-	for len(numbers) > 0 && ctx.Err() == nil {
-		var again []uint64
-		for _, number := range numbers {
-			over, taken, failed := b.work(ctx, db, number, worker, time.Now().Add(slice), after)
-			err = errors.Join(err, failed)
-			if !over && taken && failed == nil {
-				again = append(again, number)
-			}
-		}
-		numbers = again
-	}
-	return errors.Join(err, ctx.Err())
+	return errors.Join(err, duty.InTurns(ctx, numbers, func(number uint64, until time.Time) (over, taken bool, err error) {
+		return b.work(ctx, db, number, worker, until, after)
+	}))
 }
 
 // WorkOn works one deed off, until it is over. It is false where another has it, or where it is only a preview.

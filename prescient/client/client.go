@@ -10,6 +10,7 @@ import (
 	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/rule"
 	"prescient/slots"
 	text "prescient/sql"
 )
@@ -37,7 +38,9 @@ type Client struct {
 	tables   store.Tables
 	guards   prescient.Guards
 	registry *prescient.Registry
+	trace    prescient.Traces[prescient.NewJob]
 	lately   lately
+	rules    rule.Memory
 }
 
 // Options are for New; the zero value is usable.
@@ -53,6 +56,9 @@ type Options struct {
 	Guards prescient.Guards
 	// Registry is optional: with it the horizon of each job_exec is known.
 	Registry *prescient.Registry
+	// Trace is optional. It is called before an Insert or InsertMany sends anything. By default the trace is that of the context. Tracing of package
+	// otel has one. Where there is a trace, the account needs the grants of this version.
+	Trace prescient.Traces[prescient.NewJob]
 }
 
 // New reads slot_config on db and returns a client. The error wraps prescient.ErrNotMigrated, prescient.ErrResolution or
@@ -66,7 +72,7 @@ func New(ctx context.Context, db prescient.DB, options Options) (*Client, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{tables: t, guards: options.Guards.Or(prescient.DefaultGuards()), registry: options.Registry}
+	c := &Client{tables: t, guards: options.Guards.Or(prescient.DefaultGuards()), registry: options.Registry, trace: options.Trace}
 	c.lately.looked(looking)
 	return c, nil
 }
@@ -77,7 +83,12 @@ func (c *Client) Resolution() time.Duration { return c.tables.Grid.Resolution() 
 // Grid returns the slots.
 func (c *Client) Grid() slots.Grid { return c.tables.Grid }
 
-// place finds the slot of a check that is asked for.
+// placeNew finds the slot of a new check.
+func (c *Client) placeNew(job *prescient.NewJob, now time.Time) (due, slot time.Time, err error) {
+	return prescient.Place(c.tables.Grid, job.Ahead(c.registry.GuardsOf(job.JobExec, c.guards).Ahead()), job.JobExec, job.DueAt, now)
+}
+
+// place finds the slot of a check that is to be moved.
 func (c *Client) place(jobExec string, dueAt, now time.Time) (due, slot time.Time, err error) {
 	return prescient.Place(c.tables.Grid, c.registry.GuardsOf(jobExec, c.guards).Ahead(), jobExec, dueAt, now)
 }

@@ -44,6 +44,37 @@ func ExampleClient_Insert() {
 	}
 }
 
+// The app reports what happened, in its transaction. Rules say which checks come of that, and which it ends:
+//
+//	prescient rule set remind --occasion order.placed --exec send-reminder --delay 2d --ends order.shipped
+func ExampleClient_Happened() {
+	ctx := context.Background()
+	var app *sql.DB
+	checks, err := client.New(ctx, app, client.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ship := func(id string, shipped time.Time) error {
+		tx, err := app.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback()
+		if _, err := tx.ExecContext(ctx, "UPDATE orders SET shipped_at = ? WHERE id = ?", shipped.UTC(), id); err != nil {
+			return err
+		}
+		did, err := checks.Happened(ctx, tx, "order.shipped", prescient.Entity{Name: "order", Key: id}, shipped, []byte(`{"carrier": "dhl"}`))
+		if err != nil {
+			return err
+		}
+		log.Printf("order %s: %d checks ended, %d made", id, did.Ended, len(did.Checks))
+		return tx.Commit()
+	}
+	if err := ship("42", time.Now()); err != nil {
+		log.Print(err)
+	}
+}
+
 // What an insert does where the same check is pending already.
 func ExampleClient_Insert_onPending() {
 	ctx := context.Background()

@@ -36,7 +36,7 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 	found := map[string]string{"job": rig.ByKey}
 	where := rowtext.Identity(job)
 	write := append(slices.Clone(where), "{due_at}", literal.Of(literal.AppendMicro, job.DueAt), "{next_check_at}",
-		literal.Of(literal.AppendSecond, f.Slots[5]), "{payload}", "NULL", "{expires_at}", ", expires_at = NULL", "{new_revision}", "7")
+		literal.Of(literal.AppendSecond, f.Slots[5]), "{payload}", "NULL", "{expires_at}", ", expires_at = NULL", "{trace}", ", trace = NULL", "{rule}", ", rule_version = NULL, occasion_at = NULL", "{new_revision}", "7")
 	find := func(condition, lock string) string {
 		return c.tables.Fill("client/find", "{columns}", rowtext.Columns, "{keys}", condition, "{lock}", lock)
 	}
@@ -46,13 +46,13 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 	}
 	first, last := job.Entity().KeyRange()
 	entity := "job.job_key BETWEEN " + literal.Of(literal.AppendKey, first) + " AND " + literal.Of(literal.AppendKey, last)
-	row := string(rowtext.Append(nil, &prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}, JobExec: "x"}, prescient.Key{1}, rowtext.TimesOf(c.tables.Dialect, job.DueAt, f.Slots[3], time.Hour), rowtext.More{Text: true, Expires: true}))
+	row := string(rowtext.Append(nil, &prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}, JobExec: "x"}, prescient.Key{1}, rowtext.TimesOf(c.tables.Dialect, job.DueAt, f.Slots[3], time.Hour), rowtext.More{Text: true, Expires: true, Trace: true, Rule: true}))
 	list := []rig.Explained{
 		{Statement: "client/now", Query: c.tables.Stmt.Get("client/now"), Args: nil, Reached: map[string]string{"p_slot_config": rig.ByConfig}},
 		{Statement: "client/pending", Query: c.tables.Fill("client/pending", "{columns}", rowtext.OneRow(c.tables.Dialect), "{key}", key), Args: nil,
 			Reached: map[string]string{"job": rig.ByKey, "config": rig.ByConfig}},
 		{Statement: "client/insert", Query: c.insertOf(prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}}, prescient.Key{1}, job.DueAt, f.Slots[3]), Args: nil, Reached: nil},
-		{Statement: "client/insert of 1000", Query: c.insertRows([]byte(strings.Repeat(row+",", 999)+row), rowtext.More{Text: true, Expires: true}), Args: nil, Reached: nil},
+		{Statement: "client/insert of 1000", Query: c.insertRows([]byte(strings.Repeat(row+",", 999)+row), rowtext.More{Text: true, Expires: true, Trace: true, Rule: true}), Args: nil, Reached: nil},
 		{Statement: "client/insert directly", Query: c.directInsertOf(prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}}, prescient.Key{1}, job.DueAt, f.Slots[3]), Args: nil, Reached: nil},
 		{Statement: "client/lock", Query: c.tables.Fill("client/lock", where...), Args: nil, Reached: one},
 		{Statement: "client/delete", Query: c.tables.Fill("client/delete", "{rows}", rowtext.AsRead(c.tables.Dialect, []prescient.FutureJob{job})), Args: nil, Reached: alias},

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -46,10 +47,13 @@ const (
 //
 // ErrConfigChanged comes within 5 s of the change. What is inserted until then has a slot of the old grid, as what was inserted
 // before the change; the tables refuse what is not on the new one as well.
-func (c *Client) Insert(ctx context.Context, db prescient.DB, job prescient.NewJob) (Inserted, error) {
+func (c *Client) Insert(ctx context.Context, db prescient.DB, job prescient.NewJob) (did Inserted, err error) {
 	if err := errors.Join(job.Validate(), reserved.RefuseNew(job.Entity)); err != nil {
 		return Inserted{}, err
 	}
+	trace, end := c.trace.Begin(ctx, job)
+	defer func() { end(err) }()
+	job.Trace = cmp.Or(job.Trace, trace)
 	return c.insertValid(ctx, db, job)
 }
 
@@ -86,7 +90,7 @@ func (c *Client) insert(ctx context.Context, db prescient.DB, job prescient.NewJ
 	// A plain read in the caller's transaction may show a row that is there no more.
 	latest := !handle.IsCallersTx(db)
 	for range handle.MaxTries {
-		due, slot, err := c.place(job.JobExec, job.DueAt, now)
+		due, slot, err := c.placeNew(&job, now)
 		if err != nil {
 			return Inserted{}, err
 		}

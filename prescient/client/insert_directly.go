@@ -41,7 +41,7 @@ func (c *Client) insertDirectly(ctx context.Context, db prescient.DB, job presci
 // directInsertOf inserts one row. Where its slot is over, or its horizon is passed, by the database's clock, next_check_at comes
 // to NULL, which MySQL and MariaDB refuse for a single row under every sql_mode.
 func (c *Client) directInsertOf(job prescient.NewJob, key prescient.Key, due, slot time.Time) string {
-	horizon := due.Add(-c.registry.GuardsOf(job.JobExec, c.guards).Ahead())
+	horizon := due.Add(-job.Ahead(c.registry.GuardsOf(job.JobExec, c.guards).Ahead()))
 	if horizon.Before(prescient.EarliestDue) {
 		horizon = prescient.EarliestDue
 	}

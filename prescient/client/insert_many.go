@@ -1,6 +1,8 @@
 package client
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,10 +20,18 @@ import (
 // InsertMany is Insert for many: all of them or, with an error, none. On a handle that is no transaction it takes one
 // of its own. What happened to each stands at its place in the result. A check that stands twice in the list is
 // inserted in the order of the list.
-func (c *Client) InsertMany(ctx context.Context, db prescient.DB, jobs []prescient.NewJob) ([]Inserted, error) {
+func (c *Client) InsertMany(ctx context.Context, db prescient.DB, jobs []prescient.NewJob) (did []Inserted, err error) {
 	for i, job := range jobs {
 		if err := errors.Join(job.Validate(), reserved.RefuseNew(job.Entity)); err != nil {
 			return nil, fmt.Errorf("check %d: %w", i+1, err)
+		}
+	}
+	trace, end := c.trace.Begin(ctx, jobs...)
+	defer func() { end(err) }()
+	if trace != "" {
+		jobs = slices.Clone(jobs)
+		for i := range jobs {
+			jobs[i].Trace = cmp.Or(jobs[i].Trace, trace)
 		}
 	}
 	return c.insertAll(ctx, db, jobs)
@@ -212,7 +222,7 @@ func (b *bulk) write(ctx context.Context, from, to int, pending map[prescient.Ke
 
 // text returns the rows of what is not pending, for insertRows.
 func (b *bulk) text(from, to int, pending map[prescient.Key]*prescient.FutureJob, now time.Time) (rows []byte, m rowtext.More, err error) {
-	for i := from; i < to && m != (rowtext.More{Text: true, Expires: true}); i++ {
+	for i := from; i < to && m != (rowtext.More{Text: true, Expires: true, Trace: true, Rule: true}); i++ {
 		m = m.Or(rowtext.MoreOf(b.job(i)))
 	}
 	rows = make([]byte, 0, (to-from)*192)
@@ -224,8 +234,8 @@ func (b *bulk) text(from, to int, pending map[prescient.Key]*prescient.FutureJob
 		if pending[key] != nil {
 			continue
 		}
-		if last == nil || job.DueAt != last.DueAt || job.JobExec != last.JobExec || job.ExpiresAfter != last.ExpiresAfter { // most lists have one of each
-			if due, slot, err = b.client.place(job.JobExec, job.DueAt, now); err != nil {
+		if last == nil || job.DueAt != last.DueAt || job.JobExec != last.JobExec || job.ExpiresAfter != last.ExpiresAfter || job.RuleVersion != 0 { // most lists have one of each
+			if due, slot, err = b.client.placeNew(job, now); err != nil {
 				return nil, m, b.named(i, err)
 			}
 			last, times = job, rowtext.TimesOf(b.client.tables.Dialect, due, slot, job.ExpiresAfter)
@@ -249,4 +259,14 @@ func inPlace(jobs []prescient.NewJob) []prescient.NewJob {
 		jobs[i] = job.InPlace()
 	}
 	return jobs
+}
+
+// byKey returns the numbers below n in the order of their keys, those of one key as they are.
+func byKey(n int, key func(i int) prescient.Key) []int {
+	keys, order := make([]prescient.Key, n), make([]int, n)
+	for i := range order {
+		keys[i], order[i] = key(i), i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return bytes.Compare(keys[i][:], keys[j][:]) })
+	return order
 }

@@ -30,6 +30,9 @@ func (c *Client) Own(room reserved.Room) Own { return Own{c, room} }
 // Tables are those that the client works on.
 func (o Own) Tables() *store.Tables { return &o.client.tables }
 
+// ForgetRules has the client's next occasion read the rules anew.
+func (o Own) ForgetRules() { o.client.rules.Forget() }
+
 // Entity is the one of a key.
 func (o Own) Entity(key string) prescient.Entity {
 	return prescient.Entity{Name: o.room.Name(), Key: key}

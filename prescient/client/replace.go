@@ -21,6 +21,7 @@ func (c *Client) replace(ctx context.Context, db prescient.DB, job prescient.New
 		"{due_at}", literal.Of(literal.AppendMicro, due), "{next_check_at}", literal.Of(literal.AppendSecond, slot),
 		"{payload}", literal.Of(literal.AppendJSON, string(job.Payload)),
 		"{expires_at}", rowtext.SetExpiry(pending, prescient.ExpiresAt(due, job.ExpiresAfter)),
+		"{trace}", rowtext.SetTrace(pending, job.Trace), "{rule}", rowtext.SetRule(pending, &job),
 		"{new_revision}", literal.Of(literal.AppendUint, rowtext.NewRevision()))...))
 	if !errno.Denied(err) || pending.NextCheckAt.After(now) {
 		return n, err

@@ -86,7 +86,7 @@ func TestAgentsAreJudged(t *testing.T) {
 }
 
 func TestTheDoctorReadsAgentsAndTheirRuns(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		for _, use := range []Use{UseWorker, UseOperator, UseOwner} {
 			wantFinding(t, r.examine(time.Time{}, Options{Use: use, Pools: []string{"heavy"}}), "agents", SeverityOK, "There is no agent")
 		}

@@ -26,7 +26,7 @@ var audited = []struct {
 }{
 	{audit.Schedule, "schedule", "id", "one.id = seen.id"},
 	{audit.Job, "job_definition", "name", "one.name = CONVERT(seen.id USING ascii) COLLATE ascii_bin"},
-	{audit.Step, "step_definition", "name", "one.name = CONVERT(seen.id USING ascii) COLLATE ascii_bin"},
+	{audit.Rule, "rule", "name", "one.name = CONVERT(seen.id USING ascii) COLLATE ascii_bin"}, {audit.Step, "step_definition", "name", "one.name = CONVERT(seen.id USING ascii) COLLATE ascii_bin"},
 }
 
 // examineAudit looks for entries of the audit that somebody deleted or forged, and for changes of schedules, jobs and steps that have none.
@@ -57,7 +57,7 @@ func (l *look) examineAudit(ctx context.Context) {
 			"A program from before the audit or plain SQL deleted them, or somebody deleted or forged an entry."))
 		looks = append(looks, reach{"the first %s " + string(of.kind) + "s", versionProbe, of.table, "PRIMARY", "", nil})
 	}
-	l.orFine(ctx, "audit", "no version is missing, no object is gone without an entry, and schedules, jobs and steps are as the audit has them", looks...)
+	l.orFine(ctx, "audit", "no version is missing, no object is gone without an entry, and schedules, jobs, steps and rules are as the audit has them", looks...)
 }
 
 // namedOddities names a few. Incarnations of one object, of which the same is said, are one.

@@ -42,6 +42,8 @@ type Options struct {
 	Only []string
 	// NoStatements leaves out what other sessions of the server send, for a reader that may not see it.
 	NoStatements bool
+	// AtATime is how many examinations there are at a time, with a connection each; 3 by default: most of what one takes is the way to the server.
+	AtATime int
 
 	// OverdueBad is the age from which overdue rows are bad; by default twice the time within which a sweep takes them.
 	OverdueBad time.Duration

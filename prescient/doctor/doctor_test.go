@@ -66,7 +66,7 @@ func (r *testRig) serve(hours int) {
 }
 
 func TestADoctorFindsNothingBadWhereAllIsWell(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.serve(24)
 		_, err := r.Client.Insert(t.Context(), r.App, prescient.NewJob{Entity: rig.Order("42"), JobExec: "check", DueAt: time.Now().Add(time.Hour)})
 		r.Must(err)
@@ -97,7 +97,7 @@ func TestADoctorFindsNothingBadWhereAllIsWell(t *testing.T) {
 }
 
 func TestADoctorFindsWhatIsLeftBehind(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		wantFinding(t, r.examine(time.Time{}, Options{}), "missed", SeverityOK, "No slot is over since")
 		r.Exec("UPDATE p_slot_config SET changed_at = changed_at - INTERVAL 1 DAY")
 		wantFinding(t, r.examine(time.Time{}, Options{}), "missed", SeverityWarn, "No slot was served")
@@ -116,7 +116,7 @@ func TestADoctorFindsWhatIsLeftBehind(t *testing.T) {
 
 // How bad it is that rows are late follows the resolution, the grace and the sweeps.
 func TestADoctorJudgesLatenessByResolutionAndSweeps(t *testing.T) {
-	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+	eachFlavourAt(t, time.Second, func(t *testing.T, r *testRig) {
 		for i := range 24 {
 			r.Insert(rig.At("13:00"), prescient.NewJob{Entity: rig.Order(fmt.Sprint(i)), JobExec: "check", DueAt: rig.At("13:05")})
 		}
@@ -140,7 +140,7 @@ func TestADoctorJudgesLatenessByResolutionAndSweeps(t *testing.T) {
 // Checks of a job_exec that is paused go from slot to slot, so that they are never overdue: the pause says how many wait for it.
 func TestADoctorSaysWhatWaitsForAPause(t *testing.T) {
 	t.Parallel()
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		for i, exec := range []string{"check", "check", "check", "other"} {
 			r.Insert(rig.At("13:00"), prescient.NewJob{Entity: rig.Order(fmt.Sprint(i)), JobExec: exec, DueAt: rig.At("13:05")})
 		}
@@ -157,7 +157,7 @@ func TestADoctorSaysWhatWaitsForAPause(t *testing.T) {
 
 // The slots of seconds ago count as served, and those of another resolution not as missed.
 func TestADoctorCountsTheSlotsThatThereWere(t *testing.T) {
-	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+	eachFlavourAt(t, time.Second, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ChangeOfResolution)
 		missed := func(clock string, severity Severity, text string) {
 			t.Helper()
@@ -175,7 +175,7 @@ func TestADoctorCountsTheSlotsThatThereWere(t *testing.T) {
 		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES ('2026-11-20 13:00:00', 0, 1), ('2026-11-20 13:02:00', 0, 1)")
 		missed("13:02:30", SeverityWarn, "1 of 2 slots")
 	})
-	eachServerAt(t, 24*time.Hour, func(t *testing.T, r *testRig) {
+	eachFlavourAt(t, 24*time.Hour, func(t *testing.T, r *testRig) {
 		r.Exec("UPDATE p_slot_config SET changed_at = '2026-11-10 12:00:00'")
 		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES ('2026-11-20 00:00:00', 0, 1)")
 		wantFinding(t, r.examine(rig.At("13:00:00"), Options{}), "missed", SeverityOK, "the first one 2026-11-20T00:00:00Z")
@@ -183,7 +183,7 @@ func TestADoctorCountsTheSlotsThatThereWere(t *testing.T) {
 }
 
 func TestADoctorComparesResolutionsClocksAndAssignments(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		found := r.examine(rig.At("12:00"), Options{Resolution: 5 * time.Minute})
 		wantFinding(t, found, "resolution", SeverityBad, "5m0s", "15m0s")
@@ -206,7 +206,7 @@ func TestADoctorComparesResolutionsClocksAndAssignments(t *testing.T) {
 }
 
 func TestADoctorFindsBrokenTablesAndRows(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.Exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_on_grid")
 		wantFinding(t, r.examine(time.Time{}, Options{}), "schema.check", SeverityBad, "p_future_job_on_grid")
@@ -253,7 +253,7 @@ func TestADoctorFindsBrokenTablesAndRows(t *testing.T) {
 }
 
 func TestADoctorWarnsBeforePartitionsRunOut(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		partitions := func(now time.Time, severity Severity, texts ...string) {
 			t.Helper()
 			wantFinding(t, r.examine(now, Options{}), "partitions", severity, texts...)
@@ -278,7 +278,7 @@ func TestADoctorWarnsBeforePartitionsRunOut(t *testing.T) {
 }
 
 func TestADoctorNamesWhatIsPutOff(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		for i := range 3 {
 			r.Insert(rig.At("12:00"), prescient.NewJob{Entity: rig.Order(fmt.Sprint(i)), JobExec: "mispelt", DueAt: rig.At("13:05")})
 			r.Insert(rig.At("12:00"), prescient.NewJob{Entity: rig.Order(fmt.Sprint(i)), JobExec: "check", DueAt: rig.At("13:35")})
@@ -320,7 +320,7 @@ func TestADoctorNamesWhatIsPutOff(t *testing.T) {
 
 // What it reads is bounded, however many rows there are.
 func TestADoctorReadsABoundedNumberOfRows(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Fill()
 		before := sqlx.NewDb(sql.OpenDB(&oneConn{r.Pool(time.Time{}).Driver(), servertest.WithParams(r.D.DSN, "parseTime=true&interpolateParams=true")}), "mysql")
 		defer before.Close()

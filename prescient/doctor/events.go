@@ -7,12 +7,14 @@ import (
 	"time"
 )
 
-// How much examineEvents looks at, and from when on an event is old.
+// How much examineEvents looks at.
 const (
 	outboxProbe = 10_000
-	oldEvent    = 5 * time.Minute
 	asideProbe  = 100
 )
+
+// OldEvent is how long an event may wait in the outbox.
+const OldEvent = 5 * time.Minute
 
 // waiting is what waits in the outbox for a topic.
 type waiting struct {
@@ -53,7 +55,7 @@ func (l *look) examineEvents(ctx context.Context) {
 				w.Topic, w.FailingSince.Format(time.RFC3339), age.Round(time.Second), *w.EventID, *w.Reason), "Mend what the reason names. No event is lost."))
 			continue
 		}
-		if age > oldEvent {
+		if age > OldEvent {
 			old += w.Events
 		}
 		oldest = max(oldest, age)
@@ -82,8 +84,20 @@ func (l *look) examineEvents(ctx context.Context) {
 		l.say(warn("events.refused", fmt.Sprintf("%s, such as %s.", were,
 			strings.Join(quoted(aside[:min(n, namedSchedules)]), ", ")), "`event set-aside` lists these events with their numbers and the reasons. `event resend` sends them again, `event drop` drops them."))
 	}
-	l.orFine(ctx, "events", fmt.Sprintf("no event is set aside, no topic fails, and no event has waited for more than %s", oldEvent),
+	l.orFine(ctx, "events", fmt.Sprintf("no event is set aside, no topic fails, and no event has waited for more than %s", OldEvent),
 		reach{"the first %s events of the outbox", outboxProbe, "event_outbox", "seq", "", nil})
+}
+
+// examineNotify looks for receivers that could not be told of findings. Others may have been told that.
+func (l *look) examineNotify(ctx context.Context) {
+	var untold []struct{ Receiver, Text string }
+	l.rows(ctx, &untold, "finding/untold")
+	f := bad("notify", "", "See that the address in notify.receivers is right and that it answers. What was to be told is kept, and sent once it can be.")
+	for _, u := range untold {
+		f.Text, f.About = u.Text, append(f.About, u.Receiver)
+		l.found = []Finding{f}
+	}
+	l.orFine(ctx, "notify", "no receiver of findings is known to be out of reach")
 }
 
 func quoted(texts []string) (list []string) {

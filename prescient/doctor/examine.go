@@ -39,9 +39,11 @@ var examinations = []examination{
 	{"execs", (*look).examineExecs, []string{"exec_known"}},
 	{"stats", (*look).examineStats, []string{"stats_hour", "job_history"}},
 	{"schedules", (*look).examineSchedules, []string{"schedule", "future_job"}},
+	{"rules", (*look).examineRules, []string{"rule", "duty"}},
 	{"long_runs", (*look).examineLongRuns, []string{"long_run", "future_job", "job_pause"}},
 	{"events", (*look).examineEvents, []string{"event_outbox", "event_topic", "event_shard", "event_forwarder", "event_set_aside"}},
-	{"audit", (*look).examineAudit, []string{"audit_log", "schedule", "job_definition", "step_definition"}},
+	{"notify", (*look).examineNotify, []string{"finding"}},
+	{"audit", (*look).examineAudit, []string{"audit_log", "schedule", "job_definition", "step_definition", "rule"}},
 	{"missed", (*look).examineMissed, []string{"slot_config", "slot_run"}},
 	{"leases", (*look).examineLeases, []string{"slot_run"}},
 	{"leases.far", (*look).examineFarLeases, []string{"slot_run"}},
@@ -101,7 +103,7 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 	}
 	found := make([][]Finding, len(examinations))
 	var group errgroup.Group
-	group.SetLimit(sideBySide)
+	group.SetLimit(cmp.Or(options.AtATime, 3))
 	for i, e := range examinations {
 		if len(d.options.Only) > 0 && !slices.Contains(d.options.Only, e.code) {
 			continue
@@ -114,9 +116,6 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 	err = group.Wait()
 	return d.afterReslot(slices.Concat(found...)), err
 }
-
-// sideBySide is how many examinations there are at a time: most of what one takes is the way to the server and back, once a statement.
-const sideBySide = 3
 
 // examine makes one examination.
 func (d *doctor) examine(ctx context.Context, e examination) []Finding {
@@ -133,7 +132,7 @@ func (d *doctor) examine(ctx context.Context, e examination) []Finding {
 	if errors.Is(l.err, context.DeadlineExceeded) {
 		why = fmt.Sprintf("the look took longer than %s", examineTimeout)
 	}
-	return append(l.found, warn(e.code, "This could not be looked at: "+why, "Mend what the error names. Mostly the user lacks a right."))
+	return append(l.found, Finding{Code: e.code, Severity: SeverityWarn, Text: "This could not be looked at: " + why, Do: "Mend what the error names. Mostly the user lacks a right.", Unread: true})
 }
 
 // afterReslot gives what an unfinished reslot leaves behind its place: the reslot is what is to be done first, and nothing
@@ -158,11 +157,10 @@ var furtherCodes = []string{"tables", "reslot", "schema.table", "schema.column",
 
 // FindingCodes returns the codes that findings have. One with a dot is of the kind that stands before it.
 func FindingCodes() []string {
-	var all []string
+	all := slices.Clone(furtherCodes)
 	for _, e := range examinations {
 		all = append(all, e.code)
 	}
-	all = append(all, furtherCodes...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }

@@ -24,8 +24,7 @@ const failingBad = 50
 // examineFailing looks for job_execs of whose calls many fail.
 func (l *look) examineFailing(ctx context.Context) {
 	report, err := stats.Lately(ctx, l.db, l.tables.Stmt, l.tables.Grid, l.now)
-	if err != nil {
-		l.err = err
+	if l.err = err; err != nil {
 		return
 	}
 	for _, e := range report.Execs {
@@ -46,6 +45,8 @@ func (l *look) judgeFailing(e stats.Exec, from time.Time) {
 	text := fmt.Sprintf("%s: %s of %s calls since %s failed (%.1f %%)", e.JobExec, many(int(e.Errors)), many(int(e.Calls)), slots.Stamp(from), percent)
 	if e.FailsSince != nil {
 		text += ", some in each slot since " + slots.Stamp(*e.FailsSince)
+	} else {
+		text += ", none in its latest slot"
 	}
 	text += "."
 	if len(e.Reasons) > 0 {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestADoctorNamesWhatFails(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		registry := rig.Registry("good", rig.NothingToDo, prescient.Guards{})
 		fails := func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
 			return nil, errors.New("order " + job.EntityKey + " has no row")
@@ -37,7 +37,7 @@ func TestADoctorNamesWhatFails(t *testing.T) {
 
 // While a new version takes the place of another, both are there; after an hour of that somebody should know.
 func TestADoctorNamesJobExecsThatWorkersHaveInTwoWays(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		one := rig.Registry("check", rig.NothingToDo, prescient.Guards{MaxChecks: 3})
 		two := rig.Registry("check", rig.NothingToDo, prescient.Guards{MaxChecks: 4})
 		for _, at := range []string{"12:00", "12:30", "13:00", "13:30"} {

@@ -36,7 +36,8 @@ type Finding struct {
 	// DDL are the statements that mend it, where migrate --repair, or somebody, is to send some.
 	DDL []string `json:"ddl,omitempty"`
 	// About names what it is about, as far as that is not too many: job_execs, entities, slots or the ids of schedules, as the code has it.
-	About []string `json:"about,omitempty"`
+	About  []string `json:"about,omitempty"`
+	Unread bool     `json:"-"` // its examination met an error: what else it would have found nobody knows
 }
 
 // about is the finding with what it is about.
@@ -45,26 +46,18 @@ func (f Finding) about(names ...string) Finding {
 	return f
 }
 
-func fine(code, text string) Finding {
-	return Finding{Code: code, Severity: SeverityOK, Text: text}
+func of(severity Severity, code, text, do string) Finding {
+	return Finding{Code: code, Severity: severity, Text: text, Do: do}
 }
+
+func fine(code, text string) Finding { return Finding{Code: code, Severity: SeverityOK, Text: text} }
 
 // part is for what was found to be in order, but was not looked at whole.
-func part(code, text, do string) Finding {
-	return Finding{Code: code, Severity: SeverityPart, Text: text, Do: do}
-}
+func part(code, text, do string) Finding { return of(SeverityPart, code, text, do) }
 
-func unseen(code, text, do string) Finding {
-	return Finding{Code: code, Severity: SeverityUnseen, Text: text, Do: do}
-}
-
-func warn(code, text, do string) Finding {
-	return Finding{Code: code, Severity: SeverityWarn, Text: text, Do: do}
-}
-
-func bad(code, text, do string) Finding {
-	return Finding{Code: code, Severity: SeverityBad, Text: text, Do: do}
-}
+func unseen(code, text, do string) Finding { return of(SeverityUnseen, code, text, do) }
+func warn(code, text, do string) Finding   { return of(SeverityWarn, code, text, do) }
+func bad(code, text, do string) Finding    { return of(SeverityBad, code, text, do) }
 
 // orFine adds what is said where nothing was found: a sentence that does not begin as one, and has no period. parts are what alone was read,
 // as "the first 500 rows"; none where all was.

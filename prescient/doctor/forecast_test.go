@@ -11,7 +11,7 @@ import (
 )
 
 func TestADoctorNamesSlotsThatWillNotEndInTime(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		wantFinding(t, r.examine(rig.At("13:00"), Options{}), "forecast", SeverityOK, "No forecast was made yet.")
 		m, err := forecast.New(t.Context(), r.As("worker", rig.At("13:00")), forecast.Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)

@@ -79,8 +79,7 @@ func (d *doctor) whoLooks(tables ...string) string {
 func (l *look) examineGrants(ctx context.Context) {
 	use := l.options.Use
 	missing, err := account.Missing(ctx, l.db, &l.tables, string(use))
-	if err != nil {
-		l.err = err
+	if l.err = err; err != nil {
 		return
 	}
 	var user string
@@ -110,8 +109,7 @@ const maxSurplus = 10
 // read of that.
 func (l *look) examineSurplus(ctx context.Context) {
 	looked, err := account.FindSurplus(ctx, l.db, &l.tables, string(l.options.Use))
-	if err != nil {
-		l.err = err
+	if l.err = err; err != nil {
 		return
 	}
 	limits := ""

@@ -13,7 +13,7 @@ import (
 )
 
 func TestADoctorFindsWhatMustNeverBe(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		slot := r.InsertDue(3)
 		settled := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})

@@ -8,12 +8,11 @@ import (
 	"prescient/prescient"
 )
 
-// How much examineLongRuns looks at, and from when on a run waits for long.
-const (
-	longRunProbe = 5_000
-	longWait     = 15 * time.Minute
-	longWaitFor  = 4 // slots, where those are longer together
-)
+// longRunProbe is how many long runs examineLongRuns looks at.
+const longRunProbe = 5_000
+
+// LongWait is how long a long run may wait for a place: 15 minutes, or four slots where these are longer.
+func LongWait(resolution time.Duration) time.Duration { return max(15*time.Minute, 4*resolution) }
 
 // longRun is a long run that something is wrong with.
 type longRun struct {
@@ -50,7 +49,7 @@ func (l *look) examineLongRuns(ctx context.Context) {
 	resolution := l.tables.Grid.Resolution()
 	// Its check waits for the first slot after the lease, which a sweep runs at the latest.
 	left := l.now.Add(-2*resolution - l.options.SweepGrace - l.options.SweepEvery - time.Minute)
-	wait := l.now.Add(-max(longWait, longWaitFor*resolution))
+	wait := l.now.Add(-LongWait(resolution))
 	soon := l.now.Add(2 * resolution)
 	var known, waiting []longRun
 	l.rows(ctx, &known, "operate/long_runs", left, longRunProbe, wait, longRunProbe)

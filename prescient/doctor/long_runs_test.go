@@ -12,7 +12,7 @@ import (
 
 func TestADoctorNamesLongRunsThatDoNotGetOn(t *testing.T) {
 	t.Parallel()
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		stamp := func(clock string) string { return rig.At(clock).Format(time.DateTime) }
 		// run is the check of an app that waits for a slot, and its long run.
 		run := func(key, slot, set string) {

@@ -21,6 +21,15 @@ func eachServerAt(t *testing.T, resolution time.Duration, test func(t *testing.T
 	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, resolution)) })
 }
 
+// eachFlavour is eachServer on one server of each flavour, for what sends the same to all.
+func eachFlavour(t *testing.T, test func(t *testing.T, r *testRig)) {
+	eachFlavourAt(t, 15*time.Minute, test)
+}
+
+func eachFlavourAt(t *testing.T, resolution time.Duration, test func(t *testing.T, r *testRig)) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, resolution)) })
+}
+
 func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *testRig {
 	t.Helper()
 	return &testRig{whole.New(t, d, resolution)}

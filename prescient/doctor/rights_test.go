@@ -17,9 +17,9 @@ func TestADoctorLooksAtWhatARoleSees(t *testing.T) {
 		r.Needs(t, rig.ColumnDefaults)
 		_, err := prune.KeepPartitions(t.Context(), r.Pool(time.Time{}), prune.Options{Prefix: "p_"})
 		r.Must(err)
-		unseen := map[string]string{"analyst": "paused overdue put_off schedules long_runs events rows", "app-sql": "version paused overdue put_off failing slower forecast execs stats schedules long_runs events audit missed leases leases.far agents rows invariants partitions",
-			"app": "paused failing slower forecast execs stats long_runs events audit missed leases leases.far agents invariants", "app-reschedule": "paused failing slower forecast execs stats long_runs events audit missed leases leases.far agents invariants",
-			"serve-door": "paused overdue put_off failing slower forecast execs stats schedules long_runs events audit missed leases leases.far agents rows invariants partitions"}
+		unseen := map[string]string{"analyst": "paused overdue put_off schedules rules long_runs events rows", "app-sql": "version paused overdue put_off failing slower forecast execs stats schedules rules long_runs events notify audit missed leases leases.far agents rows invariants partitions",
+			"app": "paused failing slower forecast execs stats rules long_runs events notify audit missed leases leases.far agents invariants", "app-reschedule": "paused failing slower forecast execs stats rules long_runs events notify audit missed leases leases.far agents invariants",
+			"serve-door": "paused overdue put_off failing slower forecast execs stats schedules rules long_runs events notify audit missed leases leases.far agents rows invariants partitions"}
 		everyone := "purge.transaction blocking" // without the right PROCESS, which no role has
 		if r.Server == text.MySQL {
 			everyone = "purge purge.transaction blocking"

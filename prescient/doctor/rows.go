@@ -54,13 +54,15 @@ func (l *look) examineOverdue(ctx context.Context) {
 	l.say(l.judgeOverdue(checks, strings.Join(names, ", "), first[0]).about(entities...))
 }
 
-// sweptWithin is how old a slot may be while nothing is wrong: the next one has begun, the grace is over, and a sweep has come by.
-func (d *doctor) sweptWithin() time.Duration {
-	return max(d.tables.Grid.Resolution(), d.options.SweepGrace) + d.options.SweepEvery
+// SweptWithin is how old a slot may be while nothing is wrong: the next one has begun, the grace is over, and a sweep has come by.
+func (o Options) SweptWithin(resolution time.Duration) time.Duration {
+	return max(resolution, o.SweepGrace) + o.SweepEvery
 }
 
-// overdueBad is the age from which it is bad that rows wait.
-func (d *doctor) overdueBad() time.Duration { return cmp.Or(d.options.OverdueBad, 2*d.sweptWithin()) }
+// BadFrom is the age from which it is bad that rows wait.
+func (o Options) BadFrom(resolution time.Duration) time.Duration {
+	return cmp.Or(o.OverdueBad, 2*o.SweptWithin(resolution))
+}
 
 func (d *doctor) judgeOverdue(checks, names string, first time.Time) Finding {
 	age := d.now.Sub(first)
@@ -70,9 +72,9 @@ func (d *doctor) judgeOverdue(checks, names string, first time.Time) Finding {
 	switch {
 	case d.halted:
 		return warn("overdue", text+". Everything is paused.", "Run `resume --all` once the reason is gone. The sweeper catches up then.")
-	case age > d.overdueBad():
+	case age > d.options.BadFrom(d.tables.Grid.Resolution()):
 		return bad("overdue", text+".", do)
-	case age > d.sweptWithin():
+	case age > d.options.SweptWithin(d.tables.Grid.Resolution()):
 		return warn("overdue", text+".", do)
 	}
 	return fine("overdue", text+". The next sweep runs these checks.")
@@ -320,7 +322,7 @@ func (d *doctor) judgePutOff(p putOff, sampled bool) Finding {
 		f.Do = "Remove what the error names: drop the app's foreign key or trigger, or delete the app's rows that point to these checks. A worker tries again, within a day at most, and does not call the job_exec: " +
 			"the checks end as failed. `requeue --outcome failed` makes them pending again."
 	}
-	if d.now.Sub(p.Since) > d.overdueBad() {
+	if d.now.Sub(p.Since) > d.options.BadFrom(d.tables.Grid.Resolution()) {
 		f.Severity = SeverityBad
 	}
 	return f

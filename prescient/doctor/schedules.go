@@ -66,6 +66,15 @@ func (l *look) examineSchedules(ctx context.Context) {
 		reach{"the first %s rows that are due", timerProbe, "future_job", "PRIMARY", "WHERE next_check_at <= ?", []any{until}})
 }
 
+// examineRules looks for rules whose pending checks have not followed a change for long, while nobody moves them.
+func (l *look) examineRules(ctx context.Context) {
+	var left []faulty
+	l.rows(ctx, &left, "operate/rule_walks", l.now.Add(-15*time.Minute), namedSchedules+1)
+	l.sayOf(left, warn("rules", "Pending checks are not yet as rules want them that were changed, and nobody moves or ends them",
+		"Start `serve`, which does, or run `rule move NAME`. Else a worker does when their old slot comes: those that are to come earlier are late."))
+	l.orFine(ctx, "rules", "what is pending follows the rules, or somebody moves it")
+}
+
 // reasonOf is the text of an error; empty for none.
 func reasonOf(err error) string {
 	if err == nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"prescient/prescient"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
 	text "prescient/sql"
@@ -89,12 +90,7 @@ func brief(statements []string) string {
 	const most = 160
 	var all []string
 	for _, statement := range statements {
-		if short := []rune(strings.Join(strings.Fields(statement), " ")); len(short) > most {
-			statement = string(short[:most]) + " …"
-		} else {
-			statement = string(short)
-		}
-		all = append(all, statement)
+		all = append(all, prescient.Shorten(strings.Join(strings.Fields(statement), " "), most))
 	}
 	return strings.Join(all, "; ")
 }
@@ -108,13 +104,11 @@ func (l *look) checkGrid(ctx context.Context, schema migrate.Schema) {
 		return
 	}
 	is, err := l.tables.ReadGridOfTable(ctx, l.db)
-	if err != nil {
-		l.err = err
+	if l.err = err; err != nil {
 		return
 	}
 	has, err := schema.Checks(ctx, l.db, l.tables.Prefix+"future_job")
-	if err != nil {
-		l.err = err
+	if l.err = err; err != nil {
 		return
 	}
 	is.Checked = store.ReadTableGrid("", has[l.tables.Prefix+"future_job_on_grid"]).Checked

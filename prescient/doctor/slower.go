@@ -14,8 +14,7 @@ const mostSlower = 20
 // examineSlower looks for job_execs and steps whose calls take longer than in their own last weeks.
 func (l *look) examineSlower(ctx context.Context) {
 	report, err := stats.SlowBy(ctx, l.db, l.tables.Stmt, l.now)
-	if err != nil {
-		l.err = err
+	if l.err = err; err != nil {
 		return
 	}
 	for _, s := range report.Slower[:min(len(report.Slower), mostSlower)] {
@@ -27,7 +26,7 @@ func (l *look) examineSlower(ctx context.Context) {
 		if s.Kind == drift.Gradual {
 			how = "becomes slower day by day"
 		}
-		l.say(warn("slower", fmt.Sprintf("%s %s: half of its calls took up to %d ms before %s, and %d ms now (%+.0f %%).", what, how, s.FromMS, s.Since.Format("2006-01-02"), s.ToMS, 100*(s.Times()-1)), do))
+		l.say(warn("slower", fmt.Sprintf("%s %s: half of its calls took up to %d ms before %s, and %d ms now (%+.0f %%).", what, how, s.FromMS, s.Since.Format("2006-01-02"), s.ToMS, 100*(s.Times()-1)), do).about(what))
 	}
 	var parts []string
 	if report.Cut {

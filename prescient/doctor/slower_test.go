@@ -11,7 +11,7 @@ import (
 )
 
 func TestADoctorNamesWhatBecameSlower(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		wantFinding(t, r.examine(rig.At("13:20"), Options{}), "slower", SeverityOK, "takes longer than in its own last weeks")
 		var rows []string
 		for ago := 1; ago <= 30; ago++ {

@@ -21,8 +21,7 @@ const (
 // examineStats looks how far history is summed up, and compares three hours with it.
 func (l *look) examineStats(ctx context.Context) {
 	latest, _, err := rollup.Latest(ctx, l.db, &l.tables)
-	if err != nil {
-		l.err = err
+	if l.err = err; err != nil {
 		return
 	}
 	from := time.Time{}
@@ -30,8 +29,7 @@ func (l *look) examineStats(ctx context.Context) {
 		from = latest.Add(time.Hour)
 	}
 	first, err := rollup.FirstEnd(ctx, l.db, &l.tables, from)
-	if err != nil {
-		l.err = err
+	if l.err = err; err != nil {
 		return
 	}
 	if !first.IsZero() && l.now.Sub(first) > rollupBehind+time.Hour {
@@ -44,8 +42,7 @@ func (l *look) examineStats(ctx context.Context) {
 			continue
 		}
 		c, err := rollup.Compare(ctx, l.db, &l.tables, hour, hour.Add(time.Hour))
-		if err != nil {
-			l.err = err
+		if l.err = err; err != nil {
 			return
 		}
 		differ = append(differ, c.Differ...)

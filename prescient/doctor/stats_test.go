@@ -10,7 +10,7 @@ import (
 )
 
 func TestADoctorSaysHowFarHistoryIsSummedUp(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		look := func(at time.Time) []Finding {
 			t.Helper()

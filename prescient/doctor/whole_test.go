@@ -11,7 +11,7 @@ import (
 
 // "ok" is said of what was looked at whole: of a part the finding says which.
 func TestADoctorSaysOkOnlyOfWhatItLookedAtWhole(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		looks := []string{"overdue", "put_off", "schedules", "long_runs", "events", "audit", "leases", "leases.far", "agents", "rows", "invariants"}
 		for _, code := range looks {
@@ -42,7 +42,7 @@ func TestADoctorSaysOkOnlyOfWhatItLookedAtWhole(t *testing.T) {
 
 // Whom a backlog hides, as rows of a job_exec that nobody has, are found behind it.
 func TestADoctorFindsWhatABacklogHides(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at)" +
 			" WITH RECURSIVE a AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM a WHERE i < 223)" +
@@ -63,7 +63,7 @@ func TestADoctorFindsWhatABacklogHides(t *testing.T) {
 
 // What was not looked at is not ok: it has a word of its own, and says who would look.
 func TestADoctorSaysWhoWouldLook(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		found, err := Examine(t.Context(), r.As("app", time.Time{}), Options{Prefix: "p_", Dialect: r.Setting, Use: UseApp})
 		r.Must(err)
 		for code, do := range map[string]string{"missed": "operator, worker, oncall or owner", "paused": "operator, worker, oncall or owner", "leases": "owner",

@@ -18,7 +18,7 @@ import (
 // What an app puts at the end of the numbers, and under whatever clock, keeps nobody from inserting.
 func TestNoNumberOfAnAppStopsTheNextInsert(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r := app.New(t, d, 15*time.Minute)
 		r.Needs(t, rig.ColumnDefaults)
 		outbox := event.New(r.Client)
@@ -48,7 +48,7 @@ func TestNoNumberOfAnAppStopsTheNextInsert(t *testing.T) {
 // Each statement's rows, and those of one statement after the other, come in order of their numbers.
 func TestNumbersAreInTheOrderOfInserts(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r := app.New(t, d, 15*time.Minute)
 		outbox := event.New(r.Client)
 		many := make([]event.Event, 500)
@@ -71,7 +71,7 @@ func TestNumbersAreInTheOrderOfInserts(t *testing.T) {
 func TestPlainSQLIsHeldToWhatTheClientHolds(t *testing.T) {
 	t.Parallel()
 	names := []string{"", " ", "a", "a b", "a ", " a", "\t", "a\n", "\na", "a\x00b", "a\x7f", "a\u0085b", "ü", "日本", "\U0001F600", "a\u00a0", "a\u2028b", "a/b", "a%", "a'b", `a\`, strings.Repeat("ä", 128)}
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r := app.New(t, d, 15*time.Minute)
 		r.Needs(t, rig.ColumnDefaults)
 		db := r.AppAs("app-sql", time.Time{})
@@ -123,7 +123,7 @@ func TestPlainSQLIsHeldToWhatTheClientHolds(t *testing.T) {
 // An id or a consumer that comparisons would take for another is not noted as that.
 func TestOnceTellsIdsApartThatComparisonsDoNot(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r := app.New(t, d, 15*time.Minute)
 		outbox := event.New(r.Client)
 		for _, id := range []string{"e-1", "e-1 ", " e-1", "e-1\n", "e-1\x00"} {
@@ -151,7 +151,7 @@ func TestOnceTellsIdsApartThatComparisonsDoNot(t *testing.T) {
 // One that was set aside before the outbox had bounds costs itself alone, and is named.
 func TestWhatTheOutboxRefusesIsNotResentAndNamed(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r := app.New(t, d, 15*time.Minute)
 		r.Needs(t, rig.ColumnDefaults)
 		outbox := event.New(r.Client)

@@ -1,5 +1,5 @@
 // Package event publishes events: from a transaction into the outbox, and from there, by package forward, to the broker of their topic,
-// after whose acknowledgement they are deleted. An [Event] that [Outbox.Publish] takes commits with the caller's transaction, or not at all.
+// after whose acknowledgement they are deleted.
 //
 //   - No event of a committed transaction is lost, none of a rolled-back one is published.
 //   - The broker gets each at least once. Every copy has the same id, by which a consumer drops repeats: see [Outbox.Once].

@@ -38,6 +38,9 @@ type Event struct {
 	GeneratedAt time.Time
 	// Payload is carried byte for byte, up to MaxPayload of them; nil for none.
 	Payload []byte
+	// Trace is the trace in which it is published, as the header traceparent of W3C Trace Context; empty, the default, for that of the
+	// context. See prescient.InTrace. It goes with each copy of the event to its broker.
+	Trace string
 }
 
 // IDOf is the id of an event that a check publishes in a slot: a call that is repeated makes the same one, and no other call does, not even
@@ -70,5 +73,5 @@ func (e Event) Validate() error {
 	case !e.GeneratedAt.IsZero() && (e.GeneratedAt.Year() < 1000 || e.GeneratedAt.Year() > 9999):
 		return fmt.Errorf("%w: event %q was generated in the year %d; 1000 to 9999 are allowed", prescient.ErrInvalid, e.ID, e.GeneratedAt.Year())
 	}
-	return nil
+	return prescient.CheckTrace(e.Trace, fmt.Sprintf("event %q", e.ID))
 }

@@ -40,6 +40,8 @@ func TestAnEventThatIsNoneIsRefused(t *testing.T) {
 		{"no topic", func(e *event.Event) { e.Topic = "" }, "1 to 128 letters"},
 		{"a topic with a space", func(e *event.Event) { e.Topic = "a b" }, `"a b"`},
 		{"a long payload", func(e *event.Event) { e.Payload = make([]byte, event.MaxPayload+1) }, "1048577 bytes; at most 1048576"},
+		{"a trace", func(e *event.Event) { e.Trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" }, ""},
+		{"a trace that is none", func(e *event.Event) { e.Trace = "00-1-2-01" }, `trace "00-1-2-01" of event "i": a traceparent`},
 		{"a strange year", func(e *event.Event) { e.GeneratedAt = time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC) }, "12026"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -93,7 +95,7 @@ func TestPublishCommitsWithTheTransaction(t *testing.T) {
 // Plain SQL from another language lands in the shard in which a forwarder looks for the key.
 func TestPlainSQLFindsTheShard(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r := app.New(t, d, 15*time.Minute)
 		db := r.AppAs("app-sql", time.Time{})
 		for i, key := range append(rig.Nasty(), rig.Numbered(100)...) {

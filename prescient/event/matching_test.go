@@ -16,7 +16,7 @@ import (
 // What a filter matches is sent again a thousand at a time, what the tables refuse stays and stops nothing, and what is refused later is not met.
 func TestAllThatAFilterMatchesAreSentAgainOrDropped(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r := app.New(t, d, 15*time.Minute)
 		r.Needs(t, rig.ColumnDefaults)
 		outbox := event.New(r.Client)

@@ -8,7 +8,7 @@ import (
 
 // What is overdue is read from the first slot that has some, of which a look before says which it is.
 func TestOverdueRowsAreReadFromTheFirst(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		m := r.maker(rig.At("13:01"))
 		begins := func() string {
 			t.Helper()

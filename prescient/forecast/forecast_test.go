@@ -19,7 +19,7 @@ import (
 
 // What the forecast says of slots is what their runs then count.
 func TestTheForecastIsWhatThenHappens(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		const run, concurrency = 20 * time.Millisecond, 8
 		registry := rig.Registry("check", func(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {
 			time.Sleep(run)
@@ -70,7 +70,7 @@ func TestTheForecastIsWhatThenHappens(t *testing.T) {
 
 // A schedule's next occurrence is pending; those after it come from its crontabs.
 func TestOccurrencesOfSchedulesAreToldBeforeTheyArePending(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		schedules := schedule.New(r.Client)
 		create := func(s schedule.Schedule) {
 			t.Helper()
@@ -122,7 +122,7 @@ func TestOccurrencesOfSchedulesAreToldBeforeTheyArePending(t *testing.T) {
 
 // One forecast a minute is enough, whoever makes it, and who lost the duty writes nothing.
 func TestOneProcessMakesTheForecast(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		if _, err := Read(t.Context(), r.As("operator", time.Time{}), "p_", r.Setting); !errors.Is(err, ErrNone) {
 			t.Errorf("before the first: %v", err)
 		}
@@ -160,7 +160,7 @@ func TestOneProcessMakesTheForecast(t *testing.T) {
 
 // Whatever apps have written, a forecast reads a bounded number of rows, and writes few.
 func TestAForecastIsBoundedWhateverAppsWrite(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		insert := func(key, exec, due string) { r.pend(key, exec, due, "TRUE") }
 		const numbers = tenThousand
@@ -194,7 +194,7 @@ func TestAForecastIsBoundedWhateverAppsWrite(t *testing.T) {
 
 // The busiest slot of a day that is far ahead is told of where it will not end in time.
 func TestASlotThatWillNotEndIsFoundDaysAhead(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.ManyDue(rig.At("12:45"), "check", 0, 20)
 		registry := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
 			time.Sleep(20 * time.Millisecond)
@@ -242,7 +242,7 @@ func TestASlotThatWillNotEndIsFoundDaysAhead(t *testing.T) {
 
 // What apps and other programs have written by plain SQL stops no forecast.
 func TestAForecastIsMadeWhateverNamesAppsWrite(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.Exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_identified") // a server that knows no CHECK
 		for i, name := range []string{"a", "a ", "(other)"} {

@@ -20,7 +20,7 @@ func (r *testRig) execsAt(clock string) map[string]exec {
 
 // A job_exec that has calls in one slot a day is known, however many lines the slots around it have.
 func TestANightlyJobExecIsKnown(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Exec("INSERT INTO p_exec_run (slot, bucket, job_exec, entity_name, calls, run_ms, run_buckets, lateness_buckets) SELECT '2026-11-20 12:45:00' - INTERVAL 15 * (a.n + 10 * b.n) MINUTE, c.n + 10 * d.n, 'check', 'order', 1, 1000, '{}', '{}' FROM " +
 			digits + " a, " + digits + " b, " + digits + " c, " + digits + " d")
 		r.Exec("INSERT INTO p_exec_run (slot, bucket, job_exec, entity_name, calls, run_ms, run_buckets, lateness_buckets) VALUES ('2026-11-20 03:00:00', 200, 'nightly', 'order', 1, 5000, '{}', '{}')")
@@ -33,7 +33,7 @@ func TestANightlyJobExecIsKnown(t *testing.T) {
 
 // Long runs tell nothing of how long a slot takes, and are read within the limit.
 func TestLongRunsAreNoRunTimes(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Exec("INSERT INTO p_exec_run (slot, bucket, job_exec, entity_name, calls, run_ms, run_buckets, lateness_buckets) VALUES ('2026-11-20 12:30:00', 3, 'check', 'order', 2, 40, '{}', '{}')")
 		for i := range 60 {
 			r.Exec("INSERT INTO p_exec_run (slot, bucket, job_exec, entity_name, calls, run_ms, run_buckets, lateness_buckets) VALUES ('2026-11-20 12:30:00', 65535, ?, 'order', 1, 3600000, '{}', '{}'), ('2026-11-20 12:30:00', 65535, 'check', ?, 1, 3600000, '{}', '{}')", fmt.Sprint("long", i), fmt.Sprint("kind", i))
@@ -86,7 +86,7 @@ func TestTheAgentsOfADayAreThoseOfAllOfIt(t *testing.T) {
 
 // A row that no worker has written, by its guards or its time, keeps nothing from being known.
 func TestRowsThatNoWorkerWroteAreNotCounted(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		insert := func(exec, guards, seen string) {
 			r.Exec("INSERT INTO p_exec_known (job_exec, fingerprint, form, guards, worker, first_at, seen_at) VALUES (?, '12345678', 'func', ?, 'w', '2026-11-20', ?)", exec, guards, seen)
 		}

@@ -21,6 +21,14 @@ func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
 	})
 }
 
+// eachFlavour is eachServer on one server of each flavour, for what only reads: its plans are looked at on all.
+func eachFlavour(t *testing.T, test func(t *testing.T, r *testRig)) {
+	t.Parallel()
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
+		test(t, &testRig{whole.New(t, d, 15*time.Minute)})
+	})
+}
+
 // maker makes forecasts by a server whose clock stands still.
 func (r *testRig) maker(now time.Time) *Maker {
 	r.T.Helper()

@@ -24,17 +24,19 @@ const (
 	namedTails = 200
 )
 
-// sample is what is known of all that is pending: rows of parts of the keys.
+// sample is what is known of all that is pending: rows of parts of the keys, each in the order of slots and keys.
 type sample []seen
 
 // allOf is a sample that has every row of some time.
 func allOf(rows []keyed) sample {
 	rows = slices.Clone(rows)
-	slices.SortFunc(rows, byKey)
+	slices.SortFunc(rows, bySlot)
 	return sample{{rows: rows, share: 1}}
 }
 
 func byKey(a, b keyed) int { return bytes.Compare(a.key[:], b.key[:]) }
+
+func bySlot(a, b keyed) int { return cmp.Or(a.slot.Compare(b.slot), byKey(a, b)) }
 
 // sample reads one. The index of keys has the slots as well, so that it reads no row.
 func (r *reader) sample() (sample, error) {
@@ -76,13 +78,15 @@ func (r *reader) uncommitted(do func(r *reader) error) error {
 	return err
 }
 
-// parted are the first rows of each part of the keys, in the order of these.
+// parted are the first rows of each part of the keys, which come in the order of these.
 func parted(rows []keyed) sample {
 	s := make(sample, sampledParts)
 	for i := range s {
 		_, last := store.BucketRange(i, sampledParts)
 		end, _ := slices.BinarySearchFunc(rows, last, func(row keyed, last prescient.Key) int { return cmp.Or(bytes.Compare(row.key[:], last[:]), -1) })
 		s[i] = seenOf(rows[:end], sampledRows-sampledRows/8, part{float64(i) / sampledParts, 1.0 / sampledParts})
+		slices.SortFunc(s[i].rows, bySlot)
+		slices.SortFunc(s[i].last, bySlot)
 		rows = rows[end:]
 	}
 	return s
@@ -141,14 +145,14 @@ func (r *reader) name(rows []keyed) error {
 	return nil
 }
 
-// within are the rows of some time.
+// within are the rows of some time, in the order of their keys.
 func (s seen) within(from, before time.Time) seen {
-	some := func(rows []keyed) (in []keyed) {
-		for _, row := range rows {
-			if !row.slot.Before(from) && row.slot.Before(before) {
-				in = append(in, row)
-			}
-		}
+	some := func(rows []keyed) []keyed {
+		ofTime := func(row keyed, at time.Time) int { return row.slot.Compare(at) }
+		begin, _ := slices.BinarySearchFunc(rows, from, ofTime)
+		end, _ := slices.BinarySearchFunc(rows[begin:], before, ofTime)
+		in := slices.Clone(rows[begin : begin+end])
+		slices.SortFunc(in, byKey)
 		return in
 	}
 	return seen{rows: some(s.rows), share: s.share, last: some(s.last)}

@@ -3,6 +3,7 @@ package gauges
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -15,6 +16,7 @@ import (
 	"prescient/prescient/internal/store"
 	"prescient/prescient/stats"
 	"prescient/prescient/status"
+	"prescient/slots"
 )
 
 const (
@@ -38,15 +40,16 @@ var (
 	overdueEnds   = desc("overdue_ends_per_second", "How many such checks ended a second in the last minute.")
 	pendingChecks = desc("pending_checks", "Pending checks whose slots begin within a time from now, the overdue among them: counted up to 10000, above that about, as the server estimates.", "within")
 	slotsLateness = desc("last_slots_lateness_seconds", "The latest begin of a part of the last 10 slots against its slot, of those that the ledger has.")
-	slotsUnserved = desc("last_slots_unfinished", "How many of the last 10 slots that are over the ledger has not, or not as finished; also while everything is paused.")
+	slotsUnserved = desc("last_slots_unfinished", "How many of the last 10 slots that are over, and that came since the slots are what they are, the ledger has not, or not as finished; also while everything is paused.")
 	latelyCalls   = desc("lately_calls", "Calls of the last hour, or of the last three slots where these are longer, of the job_execs with most errors.", "job_exec")
 	latelyErrors  = desc("lately_call_errors", "Such calls that failed.", "job_exec")
 	latelyUnended = desc("lately_unsettled", "Checks of that time that ended otherwise than as done.", "job_exec")
+	latelyUnknown = desc("lately_unregistered", "How often checks of that time were put off since no worker has their job_exec, of job_execs with some.", "job_exec")
 	pauses        = desc("pauses", "How many job_execs are paused; that everything is, or all events, counts as one.")
 	pausedFor     = desc("paused_seconds", "For how long a job_exec is paused: * is everything, *events what forwarders publish.", "job_exec")
 	setAside      = desc("set_aside_events", "Events that brokers refused for good and that wait for somebody's decision, 1000 at most.")
 
-	ofDatabase = Family{overdueChecks, overdueEnds, pendingChecks, slotsLateness, slotsUnserved, latelyCalls, latelyErrors, latelyUnended, pauses, pausedFor, setAside}
+	ofDatabase = Family{overdueChecks, overdueEnds, pendingChecks, slotsLateness, slotsUnserved, latelyCalls, latelyErrors, latelyUnended, latelyUnknown, pauses, pausedFor, setAside}
 )
 
 // Database is a collector of all that the database tells. Each look reads a bounded number of rows; what was seen is remembered for 5 seconds.
@@ -145,7 +148,11 @@ func (l *look) pending(ctx context.Context) error {
 func (l *look) ledger(ctx context.Context) error {
 	resolution := l.tables.Grid.Resolution()
 	last := l.tables.Grid.Floor(l.now.Add(-resolution)) // the last that is over
-	first := l.tables.Grid.Floor(last.Add(-(lastSlots - 1) * resolution))
+	var since time.Time
+	if err := l.db.GetContext(ctx, &since, l.tables.Stmt.Get("operate/since")); err != nil {
+		return err
+	}
+	first := slots.Later(l.tables.Grid.Ceil(since), l.tables.Grid.Floor(last.Add(-(lastSlots-1)*resolution)))
 	var rows []struct {
 		Slot       time.Time  `db:"slot"`
 		StartedAt  *time.Time `db:"started_at"`
@@ -156,7 +163,10 @@ func (l *look) ledger(ctx context.Context) error {
 	if err := l.db.SelectContext(ctx, &rows, l.tables.Stmt.Get("status/last_slots"), first, last.Add(time.Second)); err != nil {
 		return err
 	}
-	unserved, latest := lastSlots, time.Duration(0)
+	unserved, latest := 0, time.Duration(0)
+	for slot := first; !slot.After(last); slot = l.tables.Grid.Next(slot) {
+		unserved++
+	}
 	for _, row := range rows {
 		if row.StartedAt != nil {
 			latest = max(latest, row.StartedAt.Sub(row.Slot))
@@ -181,6 +191,10 @@ func (l *look) lately(ctx context.Context) error {
 		gauge(l.to, latelyCalls, float64(e.Calls), e.JobExec)
 		gauge(l.to, latelyErrors, float64(e.Errors), e.JobExec)
 		gauge(l.to, latelyUnended, float64(e.Unsettled()), e.JobExec)
+	}
+	unknown := slices.DeleteFunc(report.Execs, func(e stats.Exec) bool { return e.PutOff.Unregistered == 0 }) // most have no errors, as those with a label above
+	for _, e := range unknown[:min(len(unknown), mostExecs)] {
+		gauge(l.to, latelyUnknown, float64(e.PutOff.Unregistered), e.JobExec)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func series(t *testing.T, c prometheus.Collector) map[string]float64 {
 
 func TestTheDatabaseTellsOfWhatIsLateFailsAndWaits(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r := whole.New(t, d, 15*time.Minute)
 		tables := r.Tables()
 		at := func(clock string) map[string]float64 {
@@ -56,6 +56,8 @@ func TestTheDatabaseTellsOfWhatIsLateFailsAndWaits(t *testing.T) {
 		r.ManyDue(rig.At("13:15"), "bad", 100, 106)
 		r.ManyDue(rig.At("13:30"), "good", 200, 203)
 		r.ManyDue(rig.At("14:00"), "good", 300, 302)
+		r.ManyDue(rig.At("13:15"), "misspelt", 400, 401)
+		r.Exec("UPDATE p_slot_config SET changed_at = '2026-11-20 00:00:00'")
 		for _, slot := range []string{"13:00", "13:15"} {
 			r.RunAt(rig.At(slot), registry, worker.Options{Name: "w1"})
 		}
@@ -63,9 +65,9 @@ func TestTheDatabaseTellsOfWhatIsLateFailsAndWaits(t *testing.T) {
 		r.Exec("INSERT INTO p_event_set_aside (seq, shard, id, topic, event_key, generated_at, inserted_at, refused_at, reason) VALUES (1, 0, 'e', 't', 'k', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 'no')")
 		got := at("13:50")
 		for name, want := range map[string]float64{
-			"database_up": 1, "backlog_age_seconds": 1200, "overdue_checks": 3, "overdue_ends_per_second": 0, "pending_checks 1h": 5, "pending_checks 365d": 5,
+			"database_up": 1, "backlog_age_seconds": 1200, "overdue_checks": 4, "overdue_ends_per_second": 0, "pending_checks 1h": 6, "pending_checks 365d": 6,
 			"last_slots_unfinished": 8, "lately_calls bad": 6, "lately_call_errors bad": 6, "lately_unsettled bad": 6, "lately_calls good": 20, "lately_unsettled good": 0,
-			"pauses": 1, "paused_seconds good": 600, "set_aside_events": 1, "agents live": 0,
+			"pauses": 1, "paused_seconds good": 600, "set_aside_events": 1, "agents work live": 0, "lately_unregistered misspelt": 1,
 		} {
 			if is, there := got[name]; !there || is != want {
 				t.Errorf("%s: %v, %t; want %v", name, is, there, want)
@@ -77,15 +79,20 @@ func TestTheDatabaseTellsOfWhatIsLateFailsAndWaits(t *testing.T) {
 		if _, there := got["forecast_over_seconds"]; there {
 			t.Error("nobody made a forecast")
 		}
-		if n := at("13:10")["pending_checks 1h"]; n != 5 {
+		if n := at("13:10")["pending_checks 1h"]; n != 6 {
 			t.Errorf("%v checks within an hour", n)
+		}
+		// Slots from before there were tables are nobody's fault.
+		r.Exec("UPDATE p_slot_config SET changed_at = '2026-11-20 13:20:00'")
+		if n, there := at("14:01")["last_slots_unfinished"]; !there || n != 2 {
+			t.Errorf("%v slots are unfinished", n)
 		}
 	})
 }
 
 func TestOfManyNamesTheWorstHaveALabel(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r := whole.New(t, d, 15*time.Minute)
 		var rows, pauses []string
 		for i := range 500 {
@@ -111,7 +118,7 @@ func TestOfManyNamesTheWorstHaveALabel(t *testing.T) {
 
 func TestADatabaseThatDoesNotAnswerIsToldOf(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r := whole.New(t, d, 15*time.Minute)
 		tables, db := r.Tables(), r.As("serve-viewer", time.Time{})
 		r.Must(db.Close())

@@ -73,17 +73,27 @@ func SendOutbox(to chan<- prometheus.Metric, waiting []event.Waiting) {
 	}
 }
 
-// Working is who works: agents by their states, and their pools; nil where the database does not answer.
+// Working is who works: agents by what they are and their states, and their pools; nil where the database does not answer.
 type Working struct {
-	states map[agent.State]int
+	agents map[kindAndState]int
 	pools  []agent.Pool
+}
+
+type kindAndState struct {
+	kind  agent.Kind
+	state agent.State
 }
 
 // WorkingOf counts agents.
 func WorkingOf(agents []agent.Known, pools []agent.Pool) Working {
-	w := Working{states: map[agent.State]int{agent.Live: 0, agent.Draining: 0, agent.Stopping: 0, agent.Dead: 0}, pools: worstPools(pools)}
+	w := Working{agents: make(map[kindAndState]int), pools: worstPools(pools)}
+	for _, kind := range []agent.Kind{agent.Work, agent.Run, agent.Sweep} {
+		for _, state := range []agent.State{agent.Live, agent.Draining, agent.Stopping, agent.Dead} {
+			w.agents[kindAndState{kind, state}] = 0
+		}
+	}
 	for _, known := range agents {
-		w.states[known.State]++
+		w.agents[kindAndState{known.Kind, known.State}]++
 	}
 	return w
 }
@@ -100,7 +110,7 @@ func worstPools(all []agent.Pool) []agent.Pool {
 }
 
 var (
-	agentsSeen  = desc("agents", "Processes and timers that work, by state: live, draining, stopping, or dead for less than a day and not back under their names.", "state")
+	agentsSeen  = desc("agents", "Who works, by kind: work, or timers of run and sweep; and by state: live, draining, stopping, or dead for less than a day and not back under their names.", "kind", "state")
 	runsWaiting = desc("long_runs_waiting", "Long runs of a pool that wait for an agent, among the first 100000; the pool is empty for those of none.", "pool")
 	runsHeld    = desc("long_runs_running", "Long runs of a pool that agents have, among the first 100000.", "pool")
 	runsAge     = desc("long_runs_waiting_seconds", "For how long the first of them waits.", "pool")
@@ -111,8 +121,8 @@ var (
 
 // SendAgents tells who works.
 func SendAgents(to chan<- prometheus.Metric, seen Working) {
-	for state, n := range seen.states {
-		gauge(to, agentsSeen, float64(n), string(state))
+	for of, n := range seen.agents {
+		gauge(to, agentsSeen, float64(n), string(of.kind), string(of.state))
 	}
 	for _, pool := range seen.pools {
 		gauge(to, runsWaiting, float64(pool.Waiting), pool.Name)

@@ -3,7 +3,9 @@ package heartbeat
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -70,19 +72,23 @@ func New(o Options) (*Sender, error) {
 	}
 	s := &Sender{options: o, urls: make(map[told]*url.URL), client: newClient(), wait: firstWait, queue: newQueue(mostWaiting, o.Slots), failing: make(map[string]int),
 		refused: make(map[string]bool)}
-	for name, to := range o.Heartbeats {
+	for _, name := range slices.Sorted(maps.Keys(o.Heartbeats)) {
+		to := o.Heartbeats[name]
 		if err := prescient.ValidIdentifier("heartbeat", name); err != nil {
 			return nil, err
 		}
-		for signal, text := range map[Signal]string{Start: to.Start, Success: to.Success, Failure: to.Failure} {
-			if text == "" && signal != Success {
+		for _, of := range []struct {
+			signal Signal
+			text   string
+		}{{Start, to.Start}, {Success, to.Success}, {Failure, to.Failure}} {
+			if of.text == "" && of.signal != Success {
 				continue
 			}
-			u, err := parse(text)
+			u, err := parse(of.text)
 			if err != nil {
-				return nil, fmt.Errorf("heartbeat %s, URL of %s: %w", name, signal, err)
+				return nil, fmt.Errorf("heartbeat %s, URL of %s: %w", name, of.signal, err)
 			}
-			s.urls[told{name, signal}] = u
+			s.urls[told{name, of.signal}] = u
 		}
 	}
 	if _, is := o.Heartbeats[o.Slots]; !is && o.Slots != "" {

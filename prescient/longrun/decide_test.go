@@ -1,7 +1,6 @@
 package longrun
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -135,11 +134,5 @@ func TestAnEndlessRunIsTakenOverHoweverOftenItLapsed(t *testing.T) {
 	m := met{job: job, guards: prescient.Guards{Endless: true}.Or(prescient.DefaultGuards()), run: &run, room: true, now: at("12:02:00")}
 	if got := decide(grid, m); got != (ruling{starts: true, takesOver: true}) {
 		t.Errorf("%+v", got)
-	}
-}
-
-func TestTheLastOfACallIsWhatItsContextEndedFor(t *testing.T) {
-	if !errors.Is(quoted(ErrHandOn), ErrHandOn) || errors.Is(quoted(errors.New("x")), ErrHandOn) {
-		t.Error("what an error of a function is, is lost")
 	}
 }

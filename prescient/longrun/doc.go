@@ -1,9 +1,8 @@
 // Package longrun runs checks that take longer than a slot should.
 //
 // A long run holds no bucket. A slot run that meets its check makes a row of long_run, which is an agent's for the term of a lease, and moves the check to
-// the first slot after that. The agent calls the function, and renews the lease when a third of it is over. Once it has lapsed another agent takes
-// the run over, with the last checkpoint. The end of a run commits with the end or the move of its check, proved by the run's token. An agent whose lease
-// is over stops the call and commits nothing.
+// the first slot after that. The agent renews the lease when a third of it is over. The end of a run commits with the end or the move of its check, proved
+// by the run's token. An agent whose lease is over stops the call and commits nothing.
 //
 // # Claims and pools
 //

@@ -18,19 +18,9 @@ var (
 	ErrQuota = errors.New("the quota is used up")
 	// ErrDropped is why the context ends of a run whose check the app has cancelled or changed.
 	ErrDropped = errors.New("the check was cancelled or changed")
-	// ErrFinal marks an error after which the run is not tried again: it ends as failed. See Final.
-	ErrFinal = errors.New("not to be tried again")
 	// ErrCheckpoint is returned by Save for a checkpoint that is too long.
 	ErrCheckpoint = errors.New("checkpoint too long")
 )
-
-// Final returns an error that a function returns to end its run as failed, without another try. It has the text of err, and wraps it.
-func Final(err error) error { return final{err} }
-
-type final struct{ error }
-
-func (f final) Unwrap() error        { return f.error }
-func (f final) Is(target error) bool { return target == ErrFinal }
 
 // Reasons why a check is not run.
 var (

@@ -271,7 +271,7 @@ func (r *Runner) freeChecks(ctx context.Context, some []claimer.Claim) (map[pres
 func (c *freeCheck) into() []any {
 	job := &c.job
 	return []any{&job.CalledAt, &c.slot, &c.paused, &job.NextCheckAt, &job.EntityName, &job.EntityKey, &job.JobExec, &job.Tag, &job.DueAt, &job.FirstCheckAt,
-		&job.CheckCount, &job.ErrorCount, &job.PutOffCount, &job.LastError, &job.TotalMS, (*[]byte)(&job.Payload), &job.Revision, &job.InsertedAt, &job.ExpiresAt}
+		&job.CheckCount, &job.ErrorCount, &job.PutOffCount, &job.LastError, &job.TotalMS, (*[]byte)(&job.Payload), &job.Revision, &job.InsertedAt, &job.ExpiresAt, store.Trace(&job.Trace), store.OrZero(&job.RuleVersion), &job.OccasionAt}
 }
 
 // putOff has nobody claim runs for a while.

@@ -143,7 +143,7 @@ func TestARunThatTheAppKeepsHoldsUpNoLaterOne(t *testing.T) {
 			if i < 2 {
 				r.Exec("INSERT INTO p_note SELECT job_key FROM p_long_run WHERE ended_at IS NULL")
 			}
-			r.answers(name, clock, prescient.Answer{Err: longrun.Final(errors.New("no luck"))})
+			r.answers(name, clock, prescient.Answer{Err: prescient.Final(errors.New("no luck"))})
 			r.wantOutcome(name, "failed")
 		}
 		if n := r.Count("SELECT COUNT(*) FROM p_long_run"); n != 3 {

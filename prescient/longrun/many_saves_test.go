@@ -17,12 +17,12 @@ import (
 
 // Runs that save at the same time share the connections of their agent, and their leases are renewed meanwhile.
 func TestHundredsOfRunsThatSaveTogetherTakeFewConnections(t *testing.T) {
-	const runs, bound = 400, 16
+	const runs, bound = 200, 16
 	eachServer(t, 30*time.Second, longrun.Options{}, func(t *testing.T, r *testRig) {
 		db, err := connect.OpenWith(r.Account("worker"), connect.Options{Connections: bound})
 		r.Must(err)
 		defer db.Close()
-		runner, err := longrun.New(t.Context(), db, longrun.Options{Prefix: "p_", Dialect: r.Setting, Name: "agent-1", Capacity: runs, Lease: 10 * time.Second})
+		runner, err := longrun.New(t.Context(), db, longrun.Options{Prefix: "p_", Dialect: r.Setting, Name: "agent-1", Capacity: runs, Lease: time.Minute})
 		r.Must(err)
 		var saving atomic.Int64
 		all := make(chan struct{})

@@ -57,7 +57,7 @@ func TestAnObserverIsToldOfLongRuns(t *testing.T) {
 		r.Eventually("it is told of the end", func() bool { return o.has(want...) })
 		r.insert("12:01:30", "b", "12:02")
 		r.slotOf(registry, "agent-2", "12:02:00")
-		r.answers("b", "12:02:10", prescient.Answer{Err: longrun.Final(errors.New("never"))})
+		r.answers("b", "12:02:10", prescient.Answer{Err: prescient.Final(errors.New("never"))})
 		want = append(want, "calling b", "failed b")
 		r.Eventually("it is told of the failure", func() bool { return o.has(want...) })
 	})

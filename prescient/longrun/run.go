@@ -172,7 +172,7 @@ func (e *exec) call(ctx context.Context, run *Run) {
 	e.options.Observer.calling(run.job)
 	answered := caught.Go(func() (a prescient.Answer) {
 		if a.Next, a.Err = e.fn(ctx, run); a.Err != nil {
-			a.Err = quoted(a.Err)
+			a.Err = caught.Quoted(a.Err, ErrHandOn)
 		}
 		return a
 	}, func(err error) prescient.Answer { return prescient.Answer{Err: err} })
@@ -203,28 +203,10 @@ func (e *exec) judge(ctx context.Context, run *Run, a prescient.Answer) prescien
 		return prescient.Answer{Cause: prescient.CauseEnds, Outcome: prescient.Quota, Err: quotaError(run.terms.Quota)}
 	case errors.Is(why, prescient.ErrTimeout):
 		return prescient.Answer{Err: why}
-	case errors.Is(a.Err, ErrFinal) && why == nil:
-		return prescient.Answer{Cause: prescient.CauseEnds, Outcome: prescient.Failed, Err: a.Err}
 	case a.Err != nil && (errors.Is(why, ErrHandOn) || errors.Is(a.Err, ErrHandOn) && e.isDraining()):
 		return prescient.Answer{Cause: prescient.CauseWaits}
 	}
 	return a
-}
-
-// said is what an error of a function said: its methods are the function's own, and are called where a panic is caught.
-type said struct {
-	text                   string
-	handOn, timeout, final bool
-}
-
-func (s said) Error() string { return s.text }
-
-func (s said) Is(target error) bool {
-	return s.handOn && target == ErrHandOn || s.timeout && target == prescient.ErrTimeout || s.final && target == ErrFinal
-}
-
-func quoted(err error) error {
-	return said{text: err.Error(), handOn: errors.Is(err, ErrHandOn), timeout: errors.Is(err, prescient.ErrTimeout), final: errors.Is(err, ErrFinal)}
 }
 
 // runsPerStatement is how many runs are renewed by one statement.

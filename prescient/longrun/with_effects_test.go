@@ -89,22 +89,6 @@ func TestAPartOfARunHasACheckpointOfItsOwn(t *testing.T) {
 	})
 }
 
-func TestAFinalErrorEndsTheRunAtOnce(t *testing.T) {
-	runs(t, func(t *testing.T, r *testRig) {
-		r.insert("11:59:30", "a", "12:00")
-		r.slot("12:00:00")
-		cause := errors.New("no use")
-		if err := longrun.Final(fmt.Errorf("step: %w", cause)); !errors.Is(err, cause) || err.Error() != "step: no use" {
-			t.Error(err)
-		}
-		r.answers("a", "12:00:10", prescient.Answer{Err: fmt.Errorf("wrapped: %w", longrun.Final(cause))})
-		if ended := r.History(); len(ended) != 1 || ended[0].Outcome != prescient.Failed || ended[0].Error != "wrapped: no use" || ended[0].ErrorCount != 0 {
-			t.Errorf("%+v", ended)
-		}
-		r.Balanced()
-	})
-}
-
 // The books of a job_exec are written in the transaction of each end, whoever makes it.
 func TestEveryEndIsToldInItsTransaction(t *testing.T) {
 	runs(t, func(t *testing.T, r *testRig) {

@@ -13,9 +13,9 @@ type rowMetrics struct {
 	execs labels
 	ended, moved, dropped, failed, slotRuns,
 	due *prometheus.CounterVec
-	lateness, runTime                              *prometheus.HistogramVec
-	slotSeconds                                    prometheus.Histogram
-	retries, leasesLost, takeovers, stuck, overSLA prometheus.Counter
+	lateness, runTime                                      *prometheus.HistogramVec
+	slotSeconds                                            prometheus.Histogram
+	retries, leasesLost, takeovers, locked, stuck, overSLA prometheus.Counter
 }
 
 // mostExecs is how many job_execs that are registered have a label from the start.
@@ -50,6 +50,7 @@ func newRowMetrics() *rowMetrics {
 		retries:    single("commit_retries_total", "Commits that were tried again, after deadlocks, lock waits and lost connections."),
 		leasesLost: single("leases_lost_total", "Leases that were lost to another worker."),
 		takeovers:  single("takeovers_total", "Buckets that were taken over from a worker whose lease had lapsed."),
+		locked:     single("locked_total", "Rows that a slot run left behind for a sweep, since open transactions of others have them locked."),
 		stuck:      single("stuck_total", "Rows that a slot run left behind, since what became of them could not be written."),
 		overSLA:    single("over_sla_total", "Calls that started later than their SLA."),
 	}
@@ -70,7 +71,7 @@ func (m *rowMetrics) begin(jobExecs []string) {
 // collectors are all of the metrics.
 func (m *rowMetrics) collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.due, m.ended, m.moved, m.dropped, m.failed, m.slotRuns, m.lateness, m.runTime, m.slotSeconds, m.retries,
-		m.leasesLost, m.takeovers, m.stuck, m.overSLA}
+		m.leasesLost, m.takeovers, m.locked, m.stuck, m.overSLA}
 }
 
 // Why a row went to a later slot, and how a slot run went: values of labels.
@@ -107,6 +108,7 @@ func (m *rowMetrics) slotRun(f books.Figures, err error) {
 	m.retries.Add(float64(f.Retries))
 	m.leasesLost.Add(float64(f.LeasesLost))
 	m.takeovers.Add(float64(f.Takeovers))
+	m.locked.Add(float64(f.Locked))
 	m.stuck.Add(float64(f.Stuck))
 	m.overSLA.Add(float64(f.OverSLA))
 }

@@ -109,9 +109,11 @@ func TestOfManyPoolsTheWorstHaveALabel(t *testing.T) {
 	if worst := fmt.Sprintf(`prescient_long_runs_waiting_seconds{pool="p%03d"}`, 3*gauges.MostPools-6); got[worst] != 3*gauges.MostPools-6 || n != gauges.MostPools {
 		t.Errorf("%s is %v, of %d", worst, got[worst], n)
 	}
-	for _, state := range []agent.State{agent.Live, agent.Draining, agent.Stopping, agent.Dead} {
-		if v, there := got[fmt.Sprintf(`prescient_agents{state=%q}`, state)]; !there || v != 0 {
-			t.Errorf("%s: %v, %v", state, v, there)
+	for _, kind := range []agent.Kind{agent.Work, agent.Run, agent.Sweep} {
+		for _, state := range []agent.State{agent.Live, agent.Draining, agent.Stopping, agent.Dead} {
+			if v, there := got[fmt.Sprintf(`prescient_agents{kind=%q,state=%q}`, kind, state)]; !there || v != 0 {
+				t.Errorf("%s %s: %v, %v", kind, state, v, there)
+			}
 		}
 	}
 }

@@ -53,6 +53,6 @@ var ListPools = query("agents.pools", Viewer, "List the pools of long runs, and 
 
 // ListLongRuns lists the long runs that did not end.
 var ListLongRuns = query("runs.long", Viewer, "List the long runs that did not end. A page may be shorter than its limit.", func(ctx context.Context, q asked, in Paging) (Page[longrun.UnderWay], error) {
-	rows, next, err := longrun.ListUnderWay(ctx, q.db, q.tables, in.After, in.Limit, searchTime)
+	rows, next, err := longrun.ListUnderWay(ctx, q.db, q.tables, in.After, in.Limit, q.options.Search)
 	return Page[longrun.UnderWay]{Rows: rows, Next: next}, err
 })

@@ -50,7 +50,7 @@ func (e AuditEntry) Cursor() string { return e.cursor }
 // ListAudit lists who changed what.
 var ListAudit = query("audit.list", Viewer, "List who changed what, when and why, the latest first. A page may be shorter than its limit.", func(ctx context.Context, q asked, in AuditAsked) (Page[AuditEntry], error) {
 	f := audit.Filter{Kind: audit.Kind(in.Kind), ID: in.ID, Person: in.Person, Account: in.Account, Verb: in.Verb, Since: in.From, Until: in.Before, After: in.After,
-		Limit: in.Limit + 1, Within: searchTime, Bare: !q.by.Role.May(Operator)}
+		Limit: in.Limit + 1, Within: q.options.Search, Bare: !q.by.Role.May(Operator)}
 	if f.Kind != "" && !slices.Contains(audit.Kinds(), f.Kind) {
 		return Page[AuditEntry]{}, fmt.Errorf("%w: kind %.40q: %v are allowed", prescient.ErrInvalid, f.Kind, audit.Kinds())
 	}

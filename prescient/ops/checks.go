@@ -59,14 +59,11 @@ type Page[T any] struct {
 }
 
 // filter reads what is asked, one row more than the page has.
-func (a ListAsked) filter(by Caller) (client.ListFilter, error) {
-	f, err := a.Narrowed.filter(by)
-	f.After, f.Limit, f.Within = a.After, a.Limit+1, searchTime
+func (a ListAsked) filter(q asked) (client.ListFilter, error) {
+	f, err := a.Narrowed.filter(q.by)
+	f.After, f.Limit, f.Within = a.After, a.Limit+1, q.options.Search
 	return f, err
 }
-
-// searchTime is for how long a list is searched where no index serves its filter: it has what was found then, and where to go on.
-const searchTime = 60 * time.Millisecond
 
 func (a Narrowed) filter(by Caller) (client.ListFilter, error) {
 	if err := checkTimes(a.Slot, a.From, a.Before); err != nil {
@@ -116,7 +113,7 @@ func page[T interface{ Cursor() string }](rows []T, limit int, err error) (Page[
 
 // ListPending lists pending checks.
 var ListPending = query("checks.pending", Viewer, "List pending checks, in the order in which they come due. A page ends early where its payloads come to 4 MB.", func(ctx context.Context, q asked, in ListAsked) (Page[prescient.FutureJob], error) {
-	f, err := in.filter(q.by)
+	f, err := in.filter(q)
 	if err != nil {
 		return Page[prescient.FutureJob]{}, err
 	}
@@ -125,7 +122,7 @@ var ListPending = query("checks.pending", Viewer, "List pending checks, in the o
 
 // ListEnded lists checks that have ended.
 var ListEnded = query("checks.ended", Viewer, "List checks that have ended, the latest first. A page ends early where its payloads come to 4 MB.", func(ctx context.Context, q asked, in EndsAsked) (Page[client.Ended], error) {
-	f, err := in.filter(q.by)
+	f, err := in.filter(q)
 	if err != nil {
 		return Page[client.Ended]{}, err
 	}

@@ -22,8 +22,15 @@ func eachServer(t *testing.T, test func(t *testing.T, r *served.Rig)) {
 	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, served.New(t, d, 15*time.Minute)) })
 }
 
+// eachFlavour is eachServer on one server of each flavour, for what has nothing of its own at the same time: the release of a server has no
+// part in that.
+func eachFlavour(t *testing.T, test func(t *testing.T, r *served.Rig)) {
+	t.Parallel()
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) { test(t, served.New(t, d, 15*time.Minute)) })
+}
+
 func TestACheckIsInsertedSeenMovedAndCancelled(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		o, by := r.OpsAt(rig.At("10:00")), served.By(ops.Operator)
 		by.Reason = "the customer asked"
 		did, err := ops.InsertChecks.Do(t.Context(), o, by, ops.Inserting{Checks: []ops.NewCheck{served.Check("42", "ship", rig.At("13:01")), served.Check("43", "ship", rig.At("13:01"))}})
@@ -87,7 +94,7 @@ func TestACheckIsInsertedSeenMovedAndCancelled(t *testing.T) {
 }
 
 func TestARoleMayNotDoWhatAHigherOneIsNeededFor(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		for _, role := range []ops.Role{"", "nobody", ops.Viewer} {
 			_, err := ops.CancelChecks.Do(t.Context(), r.Ops, ops.Caller{Name: "x", Role: role}, ops.Cancelling{Entity: "order/42"})
 			if !errors.Is(err, ops.ErrForbidden) {
@@ -98,7 +105,7 @@ func TestARoleMayNotDoWhatAHigherOneIsNeededFor(t *testing.T) {
 }
 
 func TestAnIdempotencyKeyIsDoneOnce(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		o, by := r.Ops, served.By(ops.Operator)
 		by.Key = "a-key"
 		due := time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
@@ -168,7 +175,7 @@ func TestAKeyThatIsUnderWayIsToldAtOnce(t *testing.T) {
 
 // Ten at once with one key: one does it, and the others either get its answer or are told that it is under way.
 func TestOfManyWithOneKeyOneIsDone(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		by := served.By(ops.Operator)
 		by.Key = "k"
 		asked := ops.Inserting{Checks: []ops.NewCheck{served.Check("42", "ship", time.Now().Add(time.Hour).UTC())}}
@@ -190,7 +197,7 @@ func TestOfManyWithOneKeyOneIsDone(t *testing.T) {
 
 // Who sees payloads gets fewer rows where these are long, and all of them by the cursor.
 func TestAPageIsBoundedByItsLength(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		o := r.OpsAt(rig.At("10:00"))
 		long := []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
 		for i := range 24 {

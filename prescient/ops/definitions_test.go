@@ -21,7 +21,7 @@ func daily(crontabs ...string) definition.Timing { return definition.Timing{Cron
 func text(s string) *string { return &s }
 
 func TestASchedulesLife(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		o, by, viewer := r.OpsAt(rig.At("10:00")), served.By(ops.Operator), served.By(ops.Viewer)
 		digest := definition.Schedule{ID: "digest/7", Timing: daily("30 12 * * *"), JobExec: "digest", Payload: text("user 7"), Owner: "user/7"}
 		digest.Zone, digest.CatchUp, digest.CatchUpWithinMS, digest.ExpiresAfterMS, digest.JitterMS = "Europe/Berlin", "skip", 90_000, 3_600_000, 0
@@ -87,6 +87,15 @@ func TestASchedulesLife(t *testing.T) {
 				t.Errorf("%+v, %v", did, err)
 			}
 		}
+		for _, deleted := range []bool{false, true} {
+			if deleted { // by plain SQL
+				r.Exec("DELETE FROM p_future_job WHERE entity_key = 'digest/7' AND job_exec = 'schedule.fire'")
+			}
+			did, err := ops.PlanSchedule.Do(t.Context(), o, by, ops.ScheduleAsked{ID: "digest/7"})
+			if err != nil || did.Is == nil || did.Changed() != deleted || (did.Was == nil) != deleted {
+				t.Errorf("deleted: %v: %+v, %v", deleted, did, err)
+			}
+		}
 		n, err := ops.DeleteSchedules.Do(t.Context(), o, by, ops.SchedulesChosen{Owner: "user/7"})
 		r.Must(err)
 		m, err := ops.DeleteSchedules.Do(t.Context(), o, by, ops.SchedulesChosen{IDs: []string{"late", "digest/7"}})
@@ -102,7 +111,7 @@ func TestASchedulesLife(t *testing.T) {
 }
 
 func TestASchedulesDefinitionIsRefusedWhereItIsNoGood(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		by := served.By(ops.Operator)
 		good := definition.Schedule{ID: "a", Timing: daily("@hourly"), JobExec: "digest"}
 		for what, change := range map[string]func(d *definition.Schedule){
@@ -142,7 +151,7 @@ func TestASchedulesDefinitionIsRefusedWhereItIsNoGood(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 func TestAPreviewIsOfTheZone(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		asked := definition.Previewed{Crontabs: []string{"0,30 2 * * *", "0 12 * * sat"}, Zone: "Europe/Berlin", From: time.Date(2026, 3, 28, 0, 0, 0, 0, time.UTC), Count: 5}
 		got, err := ops.PreviewSchedule.Do(t.Context(), r.Ops, served.By(ops.Viewer), asked)
 		r.Must(err)
@@ -172,7 +181,7 @@ func TestAPreviewIsOfTheZone(t *testing.T) {
 }
 
 func TestAJobsLife(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		o, by, viewer := r.OpsAt(rig.At("10:00")), served.By(ops.Operator), served.By(ops.Viewer)
 		put, err := ops.PutStep.Do(t.Context(), o, by, ops.StepUpdate{Step: definition.Step{Name: "report", JobExec: "send-report", Arguments: []byte(`{"to":"ada"}`)}})
 		r.Must(err)
@@ -248,7 +257,7 @@ func TestAJobsLife(t *testing.T) {
 }
 
 func TestRunsOfJobsAreListedWithoutOutputForViewers(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		r.Exec(`INSERT INTO p_job_run_log (job, occurrence, job_key, version, scheduled_at, started_at, ended_at, agent, takeovers, result) VALUES
 			('nightly', '1795168800', REPEAT('a', 16), 3, '2026-11-20 10:00:00', '2026-11-20 10:00:01', '2026-11-20 10:00:02', 'w', 0, 'done'),
 			('nightly', '1795172400', REPEAT('b', 16), 3, '2026-11-20 11:00:00', '2026-11-20 11:00:01', '2026-11-20 11:00:02', 'w', 0, 'done')`)

@@ -1,14 +1,13 @@
-// Package ops has each operation that people and programs do on an installation, once: who may do it, how long it may take, what it leaves in
-// the audit. The doors call it: package api, the page, commands. An [Operation] is a value, and [All] lists them.
+// Package ops has each operation that people and programs do on an installation, once. The doors call it: package api, the page, commands. An [Operation]
+// is a value, and [All] lists them.
 //
 // # Roles
 //
 //	viewer    sees everything but payloads, and what others' SQL says
-//	operator  sees payloads; cancels, moves, requeues, pauses, drains, runs now; changes schedules and jobs
+//	operator  sees payloads; cancels, moves, requeues, pauses, drains, runs now; changes schedules, jobs, rules
 //	admin     also makes and revokes tokens, and says who signs in to the page
 //
-// What a role may do stands with each operation. An operation runs on the database account of its caller's role (serve-viewer, serve-operator,
-// serve-admin): the server refuses a door that forgot to ask.
+// An operation runs on the database account of its caller's role (serve-viewer, serve-operator, serve-admin): the server refuses a door that forgot to ask.
 //
 // # Deeds
 //

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/advice"
 	"prescient/prescient/agent"
 	"prescient/prescient/stats"
 )
@@ -22,7 +23,7 @@ var StatsOfExecs = shared(query("stats.execs", Viewer, "Tell what became of the 
 	if err != nil {
 		return stats.Report{}, err
 	}
-	report, err := stats.ExecsWithin(ctx, q.db, q.tables.Stmt, from, before, searchTime)
+	report, err := stats.ExecsWithin(ctx, q.db, q.tables.Stmt, from, before, q.options.Search)
 	report.Execs = stats.Of(report.Execs, in.JobExec, func(e stats.Exec) string { return e.JobExec })
 	return report, err
 }))
@@ -84,6 +85,19 @@ var StatsSlower = shared(query("stats.slower", Viewer, "Tell which job_execs and
 	report, err := stats.SlowBy(ctx, q.db, q.tables.Stmt, now)
 	report.Slower = stats.Of(report.Slower, in.JobExec, func(s stats.Slower) string { return s.JobExec })
 	return report, err
+}))
+
+// AdviseExec tells when to check best.
+var AdviseExec = shared(query("execs.advise", Viewer, "Tell from history when what checks of a job_exec wait for happens, and at which ages they find it with the fewest calls. It reads for a moment, up to 20,000 ends.", func(ctx context.Context, q asked, in advice.Asked) (advice.Report, error) {
+	o, err := in.Options(advice.Options{Prefix: q.options.Prefix, Dialect: q.options.Dialect}, q.options.Search)
+	if err != nil {
+		return advice.Report{}, err
+	}
+	from, before, err := q.span(ctx, in.From, in.Before, advice.Usual)
+	if err != nil {
+		return advice.Report{}, err
+	}
+	return advice.Read(ctx, q.db, o, from, before)
 }))
 
 // ExecsAsked narrows a list of job_execs.

@@ -36,7 +36,7 @@ func served15(t *testing.T, r *served.Rig) *ops.Ops {
 }
 
 func TestSlotsAndLedgerAreListed(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		o, by := served15(t, r), served.By(ops.Viewer)
 		load, err := ops.LoadSlots.Do(t.Context(), o, by, ops.SlotsAsked{Paging: ops.Paging{Limit: 10}})
 		r.Must(err)
@@ -120,7 +120,7 @@ func TestSlotsAndLedgerAreListed(t *testing.T) {
 }
 
 func TestFiguresAreToldByJobExec(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		o, by := served15(t, r), served.By(ops.Viewer)
 		report, err := ops.StatsOfExecs.Do(t.Context(), o, by, ops.StatsAsked{})
 		r.Must(err)
@@ -173,7 +173,7 @@ func TestFiguresAreToldByJobExec(t *testing.T) {
 }
 
 func TestTheForecastIsRead(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		o, by := served15(t, r), served.By(ops.Viewer)
 		_, err := ops.GetForecast.Do(t.Context(), o, by, ops.ForecastAsked{})
 		rig.WantErr(t, "none", err, forecast.ErrNone)
@@ -192,7 +192,7 @@ func TestTheForecastIsRead(t *testing.T) {
 }
 
 func TestSlotsAreAttested(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		o := served15(t, r)
 		r.Exec("UPDATE p_audit_log SET at = '2026-11-01'")
 		r.Exec("UPDATE p_slot_config SET changed_at = '2026-11-01'")
@@ -218,7 +218,7 @@ func TestSlotsAreAttested(t *testing.T) {
 }
 
 func TestTheLifeOfAnEntityIsToldWhole(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		o, by := r.OpsAt(rig.At("10:00")), served.By(ops.Operator)
 		by.Reason = "the customer asked"
 		_, err := ops.InsertChecks.Do(t.Context(), o, by, ops.Inserting{Checks: []ops.NewCheck{

@@ -9,10 +9,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"prescient/prescient"
+	"prescient/prescient/audit"
 	"prescient/prescient/blocking"
 	"prescient/prescient/doctor"
 	"prescient/prescient/forecast"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/notify"
 	"prescient/prescient/ops/working"
 	"prescient/prescient/stats"
 	"prescient/prescient/status"
@@ -125,6 +127,20 @@ var Blocking = lasting(lookWithin, query("blocking.look", Admin, "Tell which ses
 	return Blocked{append([]blocking.Node{}, found.Chains...), append([]blocking.LockedRow{}, found.Locked...), found.More, found.Skipped,
 		append([]blocking.Unseen{}, found.Unseen...), found.Blind}, nil
 }))
+
+// ListTold tells who is told of findings.
+var ListTold = shared(query("notify.list", Viewer, "Tell which receivers were told of which findings, and which cannot be reached.", func(ctx context.Context, q asked, _ Nothing) (notify.Told, error) {
+	return notify.Look(ctx, q.db, q.tables)
+}))
+
+// TellAgain has what waits for receivers be sent at once.
+var TellAgain = deed("notify.again", Operator, "Have what receivers wait for be sent within half a minute; it says whether somebody does that.", func(ctx context.Context, d doing, _ Nothing) (Counted, error) {
+	worker, err := notify.Again(ctx, d.tx, d.tables)
+	if worker == "" || err != nil {
+		return Counted{}, err
+	}
+	return Counted{1}, d.audit.Record(ctx, d.tx, audit.Entry{Kind: audit.Installation, ID: audit.InstallationID, Verb: "notify.again", Before: worker})
+})
 
 // Metrics are what Prometheus is told.
 type Metrics struct{ prometheus.Gatherer }

@@ -13,7 +13,7 @@ import (
 
 // The accounts of serve may look at all that the doctor and the status look at.
 func TestEachRoleLooksAtEverything(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		r.Needs(t, rig.ColumnDefaults)
 		o := r.OpsAt(rig.At("10:00"))
 		_, err := ops.InsertChecks.Do(t.Context(), o, served.By(ops.Operator), ops.Inserting{Checks: []ops.NewCheck{served.Check("42", "ship", rig.At("13:01"))}})
@@ -58,7 +58,7 @@ func TestEachRoleLooksAtEverything(t *testing.T) {
 
 // Somebody who asks for ever other codes does not have it all examined anew.
 func TestWhatIsExaminedOnceIsSoWhateverIsWantedOfIt(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		h := &rig.Hooks{}
 		o := r.HookedOps(rig.At("10:00"), h)
 		sent := func(asked ops.DoctorAsked) int {
@@ -83,7 +83,7 @@ func TestWhatIsExaminedOnceIsSoWhateverIsWantedOfIt(t *testing.T) {
 
 // An admin sees which check somebody has locked; what it takes to see whose transaction that is, is said.
 func TestWhoIsInTheWayIsForAdmins(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		r.Needs(t, rig.SkipLocked)
 		_, err := ops.InsertChecks.Do(t.Context(), r.OpsAt(rig.At("10:00")), served.By(ops.Operator), ops.Inserting{Checks: []ops.NewCheck{served.Check("42", "ship", rig.At("10:31"))}})
 		r.Must(err)

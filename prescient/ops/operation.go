@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/audit"
 	"prescient/prescient/client"
 	"prescient/prescient/internal/filled"
+	"prescient/prescient/ops/internal/idempotency"
 )
 
 // Errors of callers.
@@ -21,7 +22,12 @@ var (
 	ErrForbidden = errors.New("not allowed")
 	// ErrUnauthorized is returned by a door where nobody is to be seen in what a caller proves itself by.
 	ErrUnauthorized = errors.New("no valid token")
+	// ErrKeyUsed is returned where the same caller used the idempotency key for another request, and ErrUnderWay where the same request is under way.
+	ErrKeyUsed, ErrUnderWay = idempotency.ErrUsed, idempotency.ErrUnderWay
 )
+
+// KeyTime is how long the answer of an idempotency key is kept.
+const KeyTime = 24 * time.Hour
 
 // Caller is who asks for an operation: somebody whom a door has made sure of.
 type Caller struct {
@@ -193,20 +199,20 @@ func (op Operation[In, Out]) once(ctx context.Context, o *Ops, db *sqlx.DB, by C
 	}
 	defer tx.Rollback() // after a commit it does nothing
 	d := doing{o, by, tx}
-	var kept *kept
+	var kept *idempotency.Kept
 	if by.Key != "" {
-		if kept, err = d.keep(ctx, op.ID, in); err != nil {
+		if kept, err = idempotency.Keep(ctx, tx, o.tables.Stmt, idempotency.Of{Key: by.Key, Token: by.Token, Name: by.Name}, op.ID, in); err != nil {
 			return out, err
 		}
-		if kept.answer != nil {
-			return out, kept.read(&out)
+		if was, err := kept.Answered(&out); was {
+			return out, err
 		}
 	}
 	if out, err = op.deed(ctx, d, in); err != nil {
 		return out, err
 	}
 	if kept != nil {
-		if err := kept.answered(ctx, d, out); err != nil {
+		if err := kept.Answer(ctx, tx, out); err != nil {
 			return out, err
 		}
 	}

@@ -1,8 +1,10 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,6 +21,7 @@ import (
 	"prescient/prescient/internal/recent"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/rulebook"
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
 	text "prescient/sql"
@@ -31,6 +34,7 @@ type Ops struct {
 	client    *client.Client
 	schedules *schedule.Schedules
 	jobs      *steps.Jobs
+	rules     *rulebook.Book
 	outbox    *event.Outbox
 	bulk      *bulk.Bulk
 	agents    agent.Controls
@@ -63,6 +67,8 @@ type Options struct {
 	Guards prescient.Guards
 	// Registry is optional: with it the horizon of each job_exec is known.
 	Registry *prescient.Registry
+	// Search is for how long a list is searched where no index serves its filter, 60 ms by default: it has what was found then, and where to go on.
+	Search time.Duration
 	// Doctor is what the doctor's thresholds are. Its Prefix and Dialect are set here.
 	Doctor doctor.Options
 	// Metrics are what this process tells of itself, beside what ReadMetrics tells of the database; none by default.
@@ -83,9 +89,9 @@ func Open(ctx context.Context, o Options) (*Ops, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Doctor.Prefix, o.Doctor.Dialect = o.Prefix, o.Dialect
+	o.Doctor.Prefix, o.Doctor.Dialect, o.Search = o.Prefix, o.Dialect, cmp.Or(o.Search, 60*time.Millisecond)
 	s, tables := schedule.New(c), c.Bulk(reserved.Bulk()).Tables()
-	made := &Ops{accounts: o.Accounts, tables: tables, client: c, schedules: s, jobs: steps.New(c, steps.Options{Guards: o.Guards}), outbox: s.Outbox(), bulk: bulk.New(c),
+	made := &Ops{accounts: o.Accounts, tables: tables, client: c, schedules: s, jobs: steps.New(c, steps.Options{Guards: o.Guards}), rules: rulebook.New(c), outbox: s.Outbox(), bulk: bulk.New(c),
 		agents: agent.ControlsOn(tables), audit: audit.On(tables), passwords: password.NewHasher(), recent: recent.Answers{Most: 256}, options: o}
 	made.look()
 	return made, nil

@@ -205,6 +205,29 @@ var RunSchedule = deed("schedules.run_now", Operator, "Run a schedule once in th
 	return Begun{run}, err
 })
 
+// Planned says for when the timer of a schedule waits.
+type Planned struct {
+	Was *time.Time `json:"was,omitempty" doc:"For when it waited, where there was one."`
+	Is  *time.Time `json:"is,omitempty" doc:"For when it waits; none where the schedule is paused."`
+}
+
+// Changed says whether the timer waits for another time now.
+func (p Planned) Changed() bool {
+	return p.Is != nil && (p.Was == nil || !p.Was.Equal(*p.Is))
+}
+
+// PlanSchedule puts a timer right.
+var PlanSchedule = deed("schedules.plan_anew", Operator, "Put the timer of a schedule to the time that its crontabs mean by the time zones of this machine, as after an update of them; one that was deleted is made anew.", func(ctx context.Context, d doing, in ScheduleAsked) (out Planned, err error) {
+	was, is, err := d.schedules.PlanAnew(ctx, d.tx, in.ID)
+	if !was.IsZero() {
+		out.Was = &was
+	}
+	if !is.IsZero() {
+		out.Is = &is
+	}
+	return out, err
+})
+
 // ScheduleRunsAsked says of which runs.
 type ScheduleRunsAsked struct {
 	ScheduleAsked

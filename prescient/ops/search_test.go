@@ -17,7 +17,7 @@ import (
 )
 
 func TestSchedulesAndJobsAreSearchedFor(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		o, by, viewer := r.OpsAt(rig.At("10:00")), served.By(ops.Operator), served.By(ops.Viewer)
 		for _, one := range []definition.Schedule{{ID: "Digest/1", JobExec: "mail", Owner: "user/7"}, {ID: "digest/2", Topic: "news.Mail"}, {ID: "other", JobExec: "ship"}} {
 			one.Timing = daily("30 12 * * *")
@@ -67,7 +67,7 @@ func TestSchedulesAndJobsAreSearchedFor(t *testing.T) {
 }
 
 func TestAScheduleOfAnotherVersionIsNotUpdated(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		o, by := r.OpsAt(rig.At("10:00")), served.By(ops.Operator)
 		one := definition.Schedule{ID: "a", Timing: daily("30 12 * * *"), JobExec: "mail"}
 		_, err := ops.CreateSchedule.Do(t.Context(), o, by, one)
@@ -84,7 +84,7 @@ func TestAScheduleOfAnotherVersionIsNotUpdated(t *testing.T) {
 }
 
 func TestAPreviewOfAScheduleThatIsThere(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		o, viewer := r.OpsAt(rig.At("10:00")), served.By(ops.Viewer)
 		asked := definition.Previewed{Crontabs: []string{"@every 1h"}, Zone: "Europe/Berlin", Count: 2, MadeAt: rig.At("08:20")}
 		got, err := ops.PreviewSchedule.Do(t.Context(), o, viewer, asked)

@@ -14,7 +14,7 @@ import (
 
 // What a filter matches is paused by one deed, and resumed by another: each leaves one entry beside those of the versions.
 func TestManyAreSwitchedByOneDeed(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		o, by := r.OpsAt(rig.At("10:00")), served.By(ops.Operator)
 		for i := range 5 {
 			d := definition.Schedule{ID: fmt.Sprintf("report %d", i), JobExec: "ship", Timing: definition.Timing{Crontabs: []string{"0 13 * * *"}}}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestWhatIsPausedIsListedAndLifted(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		by := served.By(ops.Operator)
 		by.Reason = "the carrier is down"
 		n, err := ops.SetPauses.Do(t.Context(), r.Ops, by, ops.Pausing{JobExecs: []string{"ship", prescient.AllEvents}})
@@ -38,7 +38,7 @@ func TestWhatIsPausedIsListedAndLifted(t *testing.T) {
 }
 
 func TestEventsThatWereSetAsideAreListedResentAndDropped(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		r.Exec(`INSERT INTO p_event_set_aside (seq, shard, id, topic, event_key, generated_at, payload, inserted_at, refused_at, reason)
 			VALUES (7, 3, 'a', 't', 'k', '2026-11-20', 'secret', '2026-11-20', '2026-11-21', 'too large'), (8, 3, 'b', 't', 'k', '2026-11-20', 'secret', '2026-11-20', '2026-11-21', 'too large'),
 				(9, 3, 'c', 'u', 'k', '2026-11-20', NULL, '2026-11-20', '2026-11-21', 'too large')`)
@@ -76,7 +76,7 @@ func TestEventsThatWereSetAsideAreListedResentAndDropped(t *testing.T) {
 }
 
 func TestTheAuditIsListedByPagesAndForViewersWithoutWhatWas(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		by := served.By(ops.Operator)
 		for _, reason := range []string{"first", "second"} {
 			_, err := ops.SetPauses.Do(t.Context(), r.Ops, by, ops.Pausing{JobExecs: []string{"ship"}, Reason: reason})
@@ -111,7 +111,7 @@ func TestTheAuditIsListedByPagesAndForViewersWithoutWhatWas(t *testing.T) {
 }
 
 func TestAgentsPoolsAndLongRunsAreListed(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		r.Exec(`INSERT INTO p_agent (name, instance, host, pid, version, assignment, pools, concurrency, busy, long_runs, memory_bytes, clock_ms, started_at, seen_at)
 			VALUES ('a', 9007199254740993, 'h', 1, 'v', 'every slot', '{"heavy": 4}', 1, 0, 0, 0, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`)
 		r.Exec(`INSERT INTO p_long_run (job_key, schedule_id, occurrence, agent, token, allocated_until, slot, due_at, inserted_at, check_count, started_at, called_at, checkpoint, pool) VALUES
@@ -145,7 +145,7 @@ func TestAgentsPoolsAndLongRunsAreListed(t *testing.T) {
 }
 
 func TestAgentsAreDrainedByName(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		r.Exec(`INSERT INTO p_agent (name, instance, host, pid, version, assignment, pools, concurrency, busy, long_runs, memory_bytes, clock_ms, started_at, seen_at)
 			VALUES ('a', 1, 'h', 1, 'v', 'every slot', '{}', 1, 0, 0, 0, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`)
 		by, named := served.By(ops.Operator), ops.AgentNamed{Name: "a"}

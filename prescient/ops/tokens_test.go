@@ -14,7 +14,7 @@ import (
 )
 
 func TestATokenIsMadeRotatedListedAndRevoked(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		by := served.By(ops.Admin)
 		by.Reason = "somebody new"
 		made, err := ops.CreateToken.Do(t.Context(), r.Ops, by, ops.NewToken{Name: "ci", Role: ops.Operator, ExpiresMS: time.Hour.Milliseconds()})
@@ -83,7 +83,7 @@ func TestATokenIsMadeRotatedListedAndRevoked(t *testing.T) {
 }
 
 func TestWhatIsNoTokenIsNotMade(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		admin := served.By(ops.Admin)
 		for _, bad := range []ops.NewToken{{Role: ops.Viewer}, {Name: "a\u200b", Role: ops.Viewer}, {Name: strings.Repeat("x", 129), Role: ops.Viewer}, {Name: "a"}, {Name: "a", Role: "root"},
 			{Name: "a", Role: ops.Viewer, ExpiresMS: 999}, {Name: "a", Role: ops.Viewer, ExpiresMS: -1}, {Name: "a", Role: ops.Viewer, ExpiresMS: ops.MaxTokenTime.Milliseconds() + 1}} {
@@ -117,7 +117,7 @@ func TestWhatIsNoTokenIsNotMade(t *testing.T) {
 
 // The answers of idempotency keys are kept for a day, and secrets nowhere.
 func TestWhatAnswersASecretTakesNoIdempotencyKey(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		by := served.By(ops.Admin)
 		by.Key = "k"
 		if _, err := ops.CreateToken.Do(t.Context(), r.Ops, by, ops.NewToken{Name: "a", Role: ops.Viewer}); !errors.Is(err, prescient.ErrInvalid) || !strings.Contains(err.Error(), "idempotency key") {

@@ -18,7 +18,7 @@ import (
 const password = "correct horse battery"
 
 func TestAUserIsAddedChangedDisabledAndListed(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		by := served.By(ops.Admin)
 		by.Reason = "somebody new"
 		made, err := ops.AddUser.Do(t.Context(), r.Ops, by, ops.NewUser{Name: "ada", Role: ops.Viewer, Password: password})
@@ -86,7 +86,7 @@ func TestAUserIsAddedChangedDisabledAndListed(t *testing.T) {
 }
 
 func TestSessionsAreCountedListedAndEnded(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		by := served.By(ops.Admin)
 		for _, name := range []string{"ada", "grace"} {
 			_, err := ops.AddUser.Do(t.Context(), r.Ops, by, ops.NewUser{Name: name, Role: ops.Viewer, Password: password})
@@ -141,7 +141,7 @@ func TestSessionsAreCountedListedAndEnded(t *testing.T) {
 }
 
 func TestWhatIsNoUserIsNotAdded(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		admin := served.By(ops.Admin)
 		for _, bad := range []ops.NewUser{{Role: ops.Viewer, Password: password}, {Name: "a\u200b", Role: ops.Viewer, Password: password}, {Name: " a", Role: ops.Viewer, Password: password},
 			{Name: "a\n", Role: ops.Viewer, Password: password}, {Name: strings.Repeat("x", 129), Role: ops.Viewer, Password: password}, {Name: "a", Password: password},
@@ -187,7 +187,7 @@ func TestWhatIsNoUserIsNotAdded(t *testing.T) {
 func of[T any](_ T, err error) error { return err }
 
 func TestNastyNamesAreKeptAsTheyAre(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		admin := served.By(ops.Admin)
 		added := 0
 		nasty := []string{`<script>alert("x")</script>`, "'; DROP TABLE p_web_user; -- ", "ship 🚢"}
@@ -215,7 +215,7 @@ func TestNastyNamesAreKeptAsTheyAre(t *testing.T) {
 
 // Of what the operations refuse the table takes nothing either.
 func TestTheTablesRefuseUsersAndSessionsThatAreNone(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *served.Rig) {
+	eachFlavour(t, func(t *testing.T, r *served.Rig) {
 		r.Needs(t, rig.ColumnDefaults)
 		_, err := ops.AddUser.Do(t.Context(), r.Ops, served.By(ops.Admin), ops.NewUser{Name: "ada", Role: ops.Viewer, Password: password})
 		r.Must(err)

@@ -19,6 +19,7 @@ import (
 	"prescient/prescient/page/internal/health"
 	"prescient/prescient/page/internal/people"
 	"prescient/prescient/page/internal/recurring"
+	"prescient/prescient/page/internal/rules"
 	"prescient/prescient/page/internal/slot"
 )
 
@@ -71,6 +72,7 @@ func groups(o Options) []front.Group {
 		check.Group(),
 		bulk.Group(),
 		recurring.Group(),
+		rules.Group(),
 		execs.Group(),
 		agents.Group(),
 		events.Group(),

@@ -64,7 +64,7 @@ func TestSchedulesThatThereAreNotAreSaid(t *testing.T) {
 			r.look(role, "/schedules/preview", "crontabs", "0 3 * * *\r\n\r\n*/20 * * * *", "zone", "Europe/Berlin").wants(t, 200, "at 03:00 every day", "every 20 minutes", "Fri 2026-11-20 11:20:00 &#43;01:00", "2027-03-28 01:00:00 UTC", "The next occurrences")
 			r.look(role, "/schedules/preview", "crontabs", "<script>alert(1)</script>").wants(t, 200, "&lt;script&gt;").harmless(t)
 		}
-		for _, path := range []string{"/schedules/new", "/schedules/edit", "/schedules/back", "/schedules/pause", "/schedules/resume", "/schedules/run", "/schedules/delete", "/jobs/pause", "/jobs/resume", "/jobs/run", "/jobs/back"} {
+		for _, path := range []string{"/schedules/new", "/schedules/edit", "/schedules/back", "/schedules/pause", "/schedules/resume", "/schedules/run", "/schedules/plan", "/schedules/delete", "/jobs/pause", "/jobs/resume", "/jobs/run", "/jobs/back"} {
 			r.look(ops.Viewer, path).wants(t, 403, "needs the role operator")
 			r.sends(ops.Viewer, "/p"+path, map[string]string{"id": "a", "name": "a"}).wants(t, 403, "needs the role operator")
 		}
@@ -303,7 +303,7 @@ func TestSchedulesAreSwitchedTogether(t *testing.T) {
 		// Those whose boxes were ticked are in the address.
 		chosen := []string{"id", hostile[0], "id", hostile[4], "id", "other"}
 		for _, one := range []struct{ path, said string }{
-			{"/schedules/resume", "1 schedule was resumed."}, {"/schedules/run", "3 runs were asked for"}, {"/schedules/pause", "3 schedules were paused."}, {"/schedules/pause", "Nothing was changed"}, {"/schedules/delete", "3 schedules were deleted."},
+			{"/schedules/resume", "1 schedule was resumed."}, {"/schedules/run", "3 runs were asked for"}, {"/schedules/plan", "Nothing was changed"}, {"/schedules/pause", "3 schedules were paused."}, {"/schedules/pause", "Nothing was changed"}, {"/schedules/delete", "3 schedules were deleted."},
 		} {
 			action, form := r.look(ops.Operator, one.path, chosen...).wants(t, 200, "3 schedules", "U+0001").harmless(t).filled(t)
 			done := r.fills(ops.Operator, action, form).wants(t, http.StatusSeeOther)

@@ -28,6 +28,9 @@ func TestALifeFollowsTheRules(t *testing.T) {
 		"once too often":             {[]answer{{next: noon(2 * time.Hour)}, {next: noon(3 * time.Hour)}}, prescient.Guards{MaxChecks: 1}, prescient.MaxChecks, 2, noon(2 * time.Hour)},
 		"errors wait 1 and 2 slots":  {[]answer{{err: no}, {err: no}}, prescient.Guards{}, prescient.Done, 3, noon(time.Hour + 45*time.Minute)},
 		"one error too many":         {[]answer{{err: no}, {err: no}}, prescient.Guards{MaxErrors: 1}, prescient.Failed, 2, noon(time.Hour + 15*time.Minute)},
+		"an error that says when":    {[]answer{{err: prescient.Retry(59 * time.Minute)}}, prescient.Guards{}, prescient.Done, 2, noon(2 * time.Hour)},
+		"when it has expired":        {[]answer{{err: prescient.Retry(59 * time.Minute)}}, prescient.Guards{ExpiresAfter: 30 * time.Minute}, prescient.Expired, 1, noon(time.Hour)},
+		"an error that is final":     {[]answer{{err: prescient.Final(no)}}, prescient.Guards{}, prescient.Failed, 1, noon(time.Hour)},
 		"a timeout that is reported": {[]answer{{err: prescient.ErrTimeout}}, prescient.Guards{MaxErrors: prescient.None}, prescient.TimedOut, 1, noon(time.Hour)},
 	} {
 		t.Run(about, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestPruneKeepsTheAuditUnlessAskedAndWhatProvesVersions(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		log, err := audit.Open(t.Context(), r.App, audit.Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)
 		now := time.Now().Truncate(time.Microsecond)

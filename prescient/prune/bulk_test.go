@@ -9,7 +9,7 @@ import (
 
 // Bulk runs go with the audit, of which they are a part; those under way stay, and their checks with them.
 func TestBulkRunsArePrunedWithTheAudit(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		run := func(number, cutoff, started, ended string) {
 			r.Exec("INSERT INTO p_bulk_run (number, deed, filter, cutoff, person, reason, host, matched, is_exact, token, token_until, started_at, ended_at) VALUES (" + number +
 				", 'cancel', '{}', " + cutoff + ", 'a', '', '', 0, 1, REPEAT('x', 32), '2026-11-20', " + started + ", " + ended + ")")

@@ -15,7 +15,7 @@ import (
 // the clock is right.
 func TestPruneRefusesAClockThatJumpedAhead(t *testing.T) {
 	const days = 24 * time.Hour
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		worked := func(from, to time.Time) {
 			var rows []byte
 			for day := from; day.Before(to); day = day.AddDate(0, 0, 1) {

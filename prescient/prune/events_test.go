@@ -11,7 +11,7 @@ import (
 )
 
 func TestWhatIsKnownOfPublishedEventsLeavesByDays(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		options := Options{Keep: 10 * 24 * time.Hour, TrustClock: true}
 		partitions := func() int {
 			return r.Count("SELECT COUNT(*) FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'p_event_published' AND PARTITION_NAME IS NOT NULL")
@@ -51,7 +51,7 @@ func TestNoStatementForPublishedEventsScansATable(t *testing.T) {
 		r.Needs(t, rig.ReadPlans)
 		f := r.Fill()
 		for table, row := range map[string]string{"event_count": "('2026-11-20' + INTERVAL %d MINUTE, 't', 1, 0)", "event_seen": "('c', '%d', '2026-11-20')",
-			"event_published": "('2026-11-20', %d, 'e', 't', 'k', '2026-11-20', NULL, '2026-11-20', NULL)"} {
+			"event_published": "('2026-11-20', %d, 'e', 't', 'k', '2026-11-20', NULL, '2026-11-20', NULL, NULL)"} {
 			for i := range 300 {
 				r.Exec("INSERT INTO p_" + table + " VALUES " + fmt.Sprintf(row, i))
 			}

@@ -78,7 +78,7 @@ func (r *testRig) keepPartitions(now time.Time, options Options) Report {
 
 // A check that was cancelled before it was tried again leaves a run that has not ended.
 func TestPruneTakesLongRunsWhoseChecksAreGone(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('e', 'pending', 'export', '2026-11-20 12:00:00')")
 		for _, run := range []struct{ name, key, until, inserted, ended string }{
 			{"its check is pending", "(SELECT job_key FROM p_future_job)", "NULL", "2026-01-01", "NULL"},
@@ -106,7 +106,7 @@ func TestPruneTakesLongRunsWhoseChecksAreGone(t *testing.T) {
 }
 
 func TestPruneDropsPartitionsThatAreWhollyOlder(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		long := rig.Day.AddDate(0, 0, -100).Add(10 * time.Hour)
 		report := r.keepPartitions(long, Options{})
 		if len(report.Made) != PartitionsAhead+1 || report.Made[0] != "p_20260810" {
@@ -152,7 +152,7 @@ func (r *testRig) kept() string {
 }
 
 func TestAFullLastPartitionIsLeftUntilItIsNearlyEmpty(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		for ago := range 30 {
 			r.end(ago, fmt.Sprint(ago))
 		}
@@ -173,7 +173,7 @@ func TestAFullLastPartitionIsLeftUntilItIsNearlyEmpty(t *testing.T) {
 }
 
 func TestPruneKeepsTheLedgerOfSlotsThatHoldRowsOrAreBeingRun(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		slot := func(ago int) string { return rig.Day.AddDate(0, 0, -ago).Format(literal.SecondLayout) }
 		for ago := range 120 {
@@ -204,7 +204,7 @@ func TestPruneKeepsTheLedgerOfSlotsThatHoldRowsOrAreBeingRun(t *testing.T) {
 }
 
 func TestPruneRefusesToKeepLessThanADay(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		for _, keep := range []time.Duration{0, -time.Hour, 23 * time.Hour} {
 			if _, err := Run(t.Context(), r.Pool(time.Time{}), Options{Prefix: "p_", Keep: keep}); !errors.Is(err, prescient.ErrInvalid) {
 				t.Errorf("keep %s: %v", keep, err)
@@ -217,7 +217,7 @@ func TestPruneRefusesToKeepLessThanADay(t *testing.T) {
 }
 
 func TestOnlyOnePruneAtATime(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		conn, err := r.App.Conn(t.Context())
 		r.Must(err)
 		defer conn.Close()

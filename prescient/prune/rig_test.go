@@ -22,6 +22,12 @@ func eachServerAt(t *testing.T, resolution time.Duration, test func(t *testing.T
 	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, resolution)) })
 }
 
+// eachFlavour is eachServer for what is neither plans nor locks.
+func eachFlavour(t *testing.T, test func(t *testing.T, r *testRig)) {
+	t.Parallel()
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, 15*time.Minute)) })
+}
+
 func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *testRig {
 	t.Helper()
 	return &testRig{whole.New(t, d, resolution)}

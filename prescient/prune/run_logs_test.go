@@ -9,7 +9,7 @@ import (
 
 // The log of a run goes with those of its steps once it is old, unless somebody has it still.
 func TestLogsOfJobsArePruned(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		const old, young = "'2026-08-01 12:00:00'", "'2026-11-19 12:00:00'"
 		run := func(occurrence, at, ended string, key string) {
 			r.Exec("INSERT INTO p_job_run_log (job, occurrence, job_key, scheduled_at, started_at, ended_at) VALUES ('j', '" + occurrence + "', UNHEX(LPAD('" + key + "', 32, '0')), " + at + ", " + at + ", " + ended + ")")

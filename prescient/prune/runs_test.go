@@ -49,7 +49,7 @@ func TestAnOlderSnapshotMayCancelAfterPartitionsWereChanged(t *testing.T) {
 
 // Partitions come and go under slot runs, none of which fails or loses a row.
 func TestPartitionsChangeUnderSlotRuns(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		const rows, weeks = 3000, 12
 		r.keepPartitions(rig.Day.AddDate(0, 0, -7*weeks-100), Options{})
 		var jobs []prescient.NewJob

@@ -27,7 +27,7 @@ func (r *testRig) sums(grain string) int {
 }
 
 func TestWhatPruneDropsIsSummedUpBefore(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.keepPartitions(rig.Day.AddDate(0, 0, -100), Options{})
 		for _, ago := range []int{99, 95, 40, 20, 4} {
 			r.end(ago, "of a day")
@@ -56,7 +56,7 @@ func TestWhatPruneDropsIsSummedUpBefore(t *testing.T) {
 
 // Whoever makes a day of its hours has all of them: prune deletes none meanwhile.
 func TestPruneDeletesNoSumsWhileAnotherSumsUp(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.keepPartitions(rig.Day.AddDate(0, 0, -100), Options{})
 		r.end(99, "of a day")
 		r.prune(rig.At("10:05").AddDate(0, 0, -20), Options{Keep: 30 * days, TrustClock: true}) // its hour is not old yet
@@ -76,7 +76,7 @@ func TestPruneDeletesNoSumsWhileAnotherSumsUp(t *testing.T) {
 
 // Summing up may take longer than a connection may idle. That which locks out other prunes is kept meanwhile.
 func TestPruneKeepsItsConnectionWhileItSumsUp(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		const idles = time.Second
 		plan, err := wire.NewPlan(fmt.Sprintf(`[{"Match": "COALESCE(lateness_ms, 0)", "Nth": 1, "After": true, "Do": "delay", "Wait": %d}]`, 3*idles), 1)
 		r.Must(err)
@@ -99,7 +99,7 @@ func TestPruneKeepsItsConnectionWhileItSumsUp(t *testing.T) {
 }
 
 func TestPruneDropsNothingThatIsNotSummedUp(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.keepPartitions(rig.Day.AddDate(0, 0, -100), Options{})
 		r.end(60, "of a day")
 		another, err := duty.Try(t.Context(), r.Pool(rig.At("10:05")), r.Tables(), duty.Rollup, "another", time.Minute)

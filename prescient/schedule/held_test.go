@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/longrun"
@@ -91,14 +92,20 @@ func long(s *schedule.Schedule) {
 	s.JobExec, s.Long, s.Tolerance = "export", true, time.Second
 }
 
-// hold has somebody do something in a transaction that stays open until letGo.
-func (r *liveRig) hold(db *sql.DB, level sql.IsolationLevel, do func(tx *sql.Tx)) (letGo func()) {
+// hold has somebody do something in a transaction that stays open until letGo. Where it deadlocks with what a worker does, it is begun again.
+func (r *liveRig) hold(db *sql.DB, level sql.IsolationLevel, do func(tx *sql.Tx) error) (letGo func()) {
 	r.T.Helper()
-	tx, err := db.BeginTx(context.WithoutCancel(r.T.Context()), &sql.TxOptions{Isolation: level})
-	r.Must(err)
-	r.T.Cleanup(func() { _ = tx.Rollback() })
-	do(tx)
-	return func() { r.Must(tx.Commit()) }
+	for {
+		tx, err := db.BeginTx(context.WithoutCancel(r.T.Context()), &sql.TxOptions{Isolation: level})
+		r.Must(err)
+		r.T.Cleanup(func() { _ = tx.Rollback() })
+		if err = do(tx); errno.RolledBack(err) {
+			_ = tx.Rollback()
+			continue
+		}
+		r.Must(err)
+		return func() { r.Must(tx.Commit()) }
+	}
 }
 
 // heldSlots is for how many slots something is held.
@@ -123,40 +130,44 @@ func apart(held int) (of, beside, others []string) {
 }
 
 // holds are what an app, or somebody by plain SQL, does with a schedule in a transaction that stays open.
-var holds = map[string]func(r *liveRig, tx *sql.Tx, s schedule.Schedule){
-	"run now": func(r *liveRig, tx *sql.Tx, s schedule.Schedule) {
+var holds = map[string]func(r *liveRig, tx *sql.Tx, s schedule.Schedule) error{
+	"run now": func(r *liveRig, tx *sql.Tx, s schedule.Schedule) error {
 		_, err := r.schedules.RunNow(r.T.Context(), tx, s.ID)
-		r.Must(err)
+		return err
 	},
-	"create": func(r *liveRig, tx *sql.Tx, s schedule.Schedule) {
+	"create": func(r *liveRig, tx *sql.Tx, s schedule.Schedule) error {
 		created, err := r.schedules.Create(r.T.Context(), tx, s)
-		r.Must(err)
 		if created {
 			r.T.Errorf("%s was not there", s.ID)
 		}
+		return err
 	},
-	"update": func(r *liveRig, tx *sql.Tx, s schedule.Schedule) {
+	"update": func(r *liveRig, tx *sql.Tx, s schedule.Schedule) error {
 		s.Payload = []byte("another")
 		_, err := r.schedules.Update(r.T.Context(), tx, s)
-		r.Must(err)
+		return err
 	},
-	"pause": func(r *liveRig, tx *sql.Tx, s schedule.Schedule) {
-		r.Did(r.schedules.Pause(r.T.Context(), tx, s.ID))
-		r.Did(r.schedules.Resume(r.T.Context(), tx, s.ID))
+	"pause": func(r *liveRig, tx *sql.Tx, s schedule.Schedule) error {
+		if _, err := r.schedules.Pause(r.T.Context(), tx, s.ID); err != nil {
+			return err
+		}
+		_, err := r.schedules.Resume(r.T.Context(), tx, s.ID)
+		return err
 	},
-	"delete": func(r *liveRig, tx *sql.Tx, s schedule.Schedule) {
-		_, err := r.schedules.Delete(r.T.Context(), tx, s.ID)
-		r.Must(err)
-		_, err = r.schedules.Create(r.T.Context(), tx, s)
-		r.Must(err)
+	"delete": func(r *liveRig, tx *sql.Tx, s schedule.Schedule) error {
+		if _, err := r.schedules.Delete(r.T.Context(), tx, s.ID); err != nil {
+			return err
+		}
+		_, err := r.schedules.Create(r.T.Context(), tx, s)
+		return err
 	},
-	"row": func(r *liveRig, tx *sql.Tx, s schedule.Schedule) {
+	"row": func(_ *liveRig, tx *sql.Tx, s schedule.Schedule) error {
 		var n int
-		r.Must(tx.QueryRow("SELECT 1 FROM p_schedule WHERE id = ? FOR UPDATE", s.ID).Scan(&n))
+		return tx.QueryRow("SELECT 1 FROM p_schedule WHERE id = ? FOR UPDATE", s.ID).Scan(&n)
 	},
-	"shared row": func(r *liveRig, tx *sql.Tx, s schedule.Schedule) {
+	"shared row": func(_ *liveRig, tx *sql.Tx, s schedule.Schedule) error {
 		var n int
-		r.Must(tx.QueryRow("SELECT 1 FROM p_schedule WHERE id = ? LOCK IN SHARE MODE", s.ID).Scan(&n))
+		return tx.QueryRow("SELECT 1 FROM p_schedule WHERE id = ? LOCK IN SHARE MODE", s.ID).Scan(&n)
 	},
 }
 
@@ -188,20 +199,21 @@ func TestAnOpenTransactionOnAScheduleHoldsUpNoOther(t *testing.T) {
 			return !slices.ContainsFunc(append(held, longOnes...), func(id string) bool { return r.calls(id) == 0 }) && len(r.seen()) == len(beside)+len(others)-len(longOnes)
 		})
 		letGo := []func(){
-			r.hold(r.App, sql.LevelReadCommitted, func(tx *sql.Tx) { holds["run now"](r, tx, all[held[0]]) }),
-			r.hold(r.Root, sql.LevelReadCommitted, func(tx *sql.Tx) {
+			r.hold(r.App, sql.LevelReadCommitted, func(tx *sql.Tx) error { return holds["run now"](r, tx, all[held[0]]) }),
+			r.hold(r.Root, sql.LevelReadCommitted, func(tx *sql.Tx) error {
 				var keys []string // by a range, or a scan of a small table, runs of others would be locked, too
 				r.Must(sqlx.NewDb(r.Root, "mysql").Select(&keys, "SELECT HEX(job_key) FROM p_long_run WHERE schedule_id = ?", held[1]))
 				_, err := tx.Exec("UPDATE p_long_run FORCE INDEX (PRIMARY) SET takeovers = takeovers WHERE job_key IN (X'" + strings.Join(keys, "', X'") + "')")
-				r.Must(err)
+				return err
 			}),
 		}
 		for i, what := range slices.Sorted(maps.Keys(holds)) {
-			letGo = append(letGo, r.hold(r.App, sql.LevelReadCommitted, func(tx *sql.Tx) { holds[what](r, tx, all[held[i+2]]) }))
+			letGo = append(letGo, r.hold(r.App, sql.LevelReadCommitted, func(tx *sql.Tx) error { return holds[what](r, tx, all[held[i+2]]) }))
 		}
 		var from string
 		r.Must(r.Root.QueryRow("SELECT CAST(UTC_TIMESTAMP(6) AS CHAR)").Scan(&from))
 		time.Sleep(heldSlots * time.Second) // slots come by the server's clock
+		r.fired(from, others)
 		before := make(map[string]int)
 		for _, id := range held {
 			before[id] = r.calls(id)
@@ -212,7 +224,6 @@ func TestAnOpenTransactionOnAScheduleHoldsUpNoOther(t *testing.T) {
 		for _, id := range held {
 			r.Eventually(id+" goes on", func() bool { return r.calls(id) > before[id]+1 })
 		}
-		r.firedInTime(from, others)
 		r.stop()
 		if n := r.left.Load(); n > 0 {
 			t.Errorf("%d slots found no place", n)
@@ -221,17 +232,14 @@ func TestAnOpenTransactionOnAScheduleHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// firedInTime makes sure that each of some schedules was called in its slots, from a time on for as long as something was held: what waits for
-// what is held is 11 s late in the first of them, and waits for locks on a machine that is busy make 7.
-func (r *liveRig) firedInTime(from string, ids []string) {
+// fired makes sure, while something is held still, that each of some schedules was called in its slots, from a time on: what waits for what is
+// held would not be.
+func (r *liveRig) fired(from string, ids []string) {
 	r.T.Helper()
 	of := "job_exec <> 'schedule.fire' AND entity_key IN ('" + strings.Join(ids, "','") + "') AND due_at > '" + from + "' AND due_at <= '" + from + "' + INTERVAL 10 SECOND"
 	r.Eventually("all of those slots have run", func() bool {
 		return r.Count("SELECT COUNT(*) FROM p_job_history WHERE "+of) == 10*(len(ids)-2)+2*2
 	})
-	if late := r.Tally("SELECT entity_key, MAX(lateness_ms) FROM p_job_history WHERE " + of + " AND lateness_ms > 9000 GROUP BY 1"); len(late) > 0 {
-		r.T.Errorf("called late, by so many ms: %v", late)
-	}
 	if ends := r.Tally("SELECT outcome, COUNT(*) FROM p_job_history WHERE " + of + " AND outcome <> 'done' GROUP BY 1"); len(ends) > 0 {
 		r.T.Errorf("ended otherwise: %v", ends)
 	}

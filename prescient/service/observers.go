@@ -14,15 +14,26 @@ import (
 // sent is told of the heartbeats of schedules whose events are in the outbox.
 func (s *Service) sent(name string) { s.options.Heartbeats.Tell(name, heartbeat.Success) }
 
-// longObserver has services outside told of long runs; nil for nobody.
+// longObserver has the user's observer, and services outside, told of long runs; nil for nobody.
 func (s *Service) longObserver() *longrun.Observer {
-	h := s.options.Heartbeats
+	first, h := s.options.LongRuns, s.options.Heartbeats
 	if h == nil {
-		return nil
+		return first
+	}
+	if first == nil {
+		first = new(longrun.Observer)
 	}
 	return &longrun.Observer{
-		Calling: func(check prescient.FutureJob) { h.Tell(schedule.HeartbeatOf(check), heartbeat.Start) },
+		Calling: func(check prescient.FutureJob) {
+			if first.Calling != nil {
+				first.Calling(check)
+			}
+			h.Tell(schedule.HeartbeatOf(check), heartbeat.Start)
+		},
 		Ended: func(check prescient.FutureJob, outcome prescient.Outcome) {
+			if first.Ended != nil {
+				first.Ended(check, outcome)
+			}
 			h.Ended(schedule.HeartbeatOf(check), outcome)
 		},
 	}
@@ -82,6 +93,11 @@ func joined(all ...*worker.Observer) *worker.Observer {
 		if fn := o.Answered; fn != nil {
 			if one.Answered = fn; before.Answered != nil {
 				one.Answered = func(results []worker.Result) { before.Answered(results); fn(results) }
+			}
+		}
+		if fn := o.Committed; fn != nil {
+			if one.Committed = fn; before.Committed != nil {
+				one.Committed = func(c worker.Commit) { before.Committed(c); fn(c) }
 			}
 		}
 	}

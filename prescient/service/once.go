@@ -18,9 +18,18 @@ func (s *Service) RunSlot(ctx context.Context) (figures books.Figures, err error
 	return figures, err
 }
 
-// Sweep is RunSlot for what earlier slots left behind. Its errors are those of worker.Worker.Sweep.
-func (s *Service) Sweep(ctx context.Context) (swept []books.Figures, err error) {
-	err = s.once(ctx, agent.Sweep, func(ctx context.Context, w *worker.Worker) (err error) {
+// Sweep is RunSlot for what earlier slots left behind. Its errors are those of worker.Worker.Sweep. begins is told before how many slots there
+// are, which costs a look; nil for nobody.
+func (s *Service) Sweep(ctx context.Context, begins func(overdue int)) (swept []books.Figures, err error) {
+	err = s.once(ctx, agent.Sweep, func(ctx context.Context, w *worker.Worker) error {
+		if begins != nil {
+			overdue, err := w.Overdue(ctx)
+			if err != nil {
+				return err
+			}
+			begins(overdue)
+		}
+		var err error
 		swept, err = w.Sweep(ctx)
 		return err
 	})

@@ -11,9 +11,11 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/agent"
 	"prescient/prescient/event"
+	"prescient/prescient/event/broker"
 	"prescient/prescient/event/forward"
 	"prescient/prescient/forecast"
 	"prescient/prescient/heartbeat"
+	"prescient/prescient/longrun"
 	"prescient/prescient/longrun/wakeup"
 	"prescient/prescient/worker"
 )
@@ -51,10 +53,16 @@ type Options struct {
 	Events Events
 	// Heartbeats has services outside told of slots, schedules and long runs; nil for none. Who made it closes it after Run.
 	Heartbeats *heartbeat.Sender
+	// Notify tells people of what is wrong, where no other process does; nil for none.
+	Notify Notify
+	// LongRuns is told of those that are called here; nil for none.
+	LongRuns *longrun.Observer
 	// WakeUp tells other agents at once of long runs; nil for none.
 	WakeUp wakeup.WakeUp
 	// Metrics are told what the parts do: metrics.New of package prescient/metrics; nil for none.
 	Metrics Metrics
+	// Tracing makes spans of inserts, calls, slot runs, commits and events: otel.New of package prescient/otel; nil for none.
+	Tracing Tracing
 	// Version of the program, which the list of agents shows; 64 characters at most.
 	Version string
 	// Connections is how many connections to the database the process has at most, for that list; 0 for no bound.
@@ -79,6 +87,21 @@ type Metrics interface {
 	Outbox(ask func(ctx context.Context) ([]event.Waiting, error))
 	Agents(a *agent.Agent)
 	Forecast(ask func(ctx context.Context) (forecast.Report, error))
+}
+
+// Notify tells people of what is wrong until ctx ends, by the name of the worker. Notifier of package prescient/notify is meant, which who has none does
+// not compile.
+type Notify interface {
+	Serve(ctx context.Context, worker string)
+}
+
+// Tracing makes spans of what Client inserts, what the registry's job_execs are called for, slot runs, and events on their way. That of package prescient/otel is meant.
+type Tracing interface {
+	Insert(ctx context.Context, jobs []prescient.NewJob) (traceparent string, end func(error))
+	Middleware(next func(context.Context, prescient.Call) error) func(context.Context, prescient.Call) error
+	Worker() *worker.Observer
+	Publish(ctx context.Context, events []event.Event) (traceparent string, end func(error))
+	Publishing(m broker.Message) (published func(error))
 }
 
 // has says whether a part is there.

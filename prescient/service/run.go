@@ -24,10 +24,16 @@ func (s *Service) Run(ctx context.Context) (err error) {
 			return s.withLong(running, ctx, func(running context.Context) error { return s.besideSlots(running, p) })
 		})
 	}
-	if p.agent == nil {
-		err = work(ctx)
+	all := work
+	if p.agent != nil {
+		all = func(ctx context.Context) error {
+			return registered(ctx, p.agent, func(ctx context.Context) error { return s.obeying(ctx, p.agent, work) })
+		}
+	}
+	if n := s.options.Notify; n != nil { // also while the agent drains
+		err = beside(ctx, func(ctx context.Context) { n.Serve(ctx, o.Name) }, all)
 	} else {
-		err = registered(ctx, p.agent, func(ctx context.Context) error { return s.obeying(ctx, p.agent, work) })
+		err = all(ctx)
 	}
 	if !goesOn() {
 		<-logged

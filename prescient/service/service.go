@@ -51,8 +51,13 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Service, error) {
 		return nil, fmt.Errorf("service: %w", err)
 	}
 	w := o.Worker
+	of := client.Options{Prefix: w.Prefix, Dialect: w.Dialect, Resolution: w.Resolution, Guards: w.Guards, Registry: w.Registry}
+	if o.Tracing != nil {
+		of.Trace = o.Tracing.Insert
+		w.Registry.Use(o.Tracing.Middleware)
+	}
 	var err error
-	if s.Client, err = client.New(ctx, db, client.Options{Prefix: w.Prefix, Dialect: w.Dialect, Resolution: w.Resolution, Guards: w.Guards, Registry: w.Registry}); err != nil {
+	if s.Client, err = client.New(ctx, db, of); err != nil {
 		return nil, err
 	}
 	if w.Assignment == (slots.Assignment{}) {
@@ -60,6 +65,9 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Service, error) {
 	}
 	s.options, s.Registry, s.Schedules = o, w.Registry, schedule.New(s.Client)
 	s.Jobs, s.Events = steps.New(s.Client, steps.Options{Guards: w.Guards, Log: w.Log}), s.Schedules.Outbox()
+	if o.Tracing != nil {
+		s.Events.Traced(o.Tracing.Publish)
+	}
 	if o.Heartbeats != nil {
 		s.Schedules.OnSent(s.sent)
 	}

@@ -10,8 +10,10 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/agent"
+	"prescient/prescient/heartbeat"
 	"prescient/prescient/internal/rig/app"
 	"prescient/prescient/localserver/servertest"
+	"prescient/prescient/longrun"
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
 	"prescient/prescient/worker"
@@ -28,7 +30,7 @@ func options(r *app.Rig, without ...Part) Options {
 // A service is among the agents until its context ends, and has all that it needs of the names that it reserves.
 func TestAServiceWorksUntilItsContextEnds(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r := app.New(t, d, 15*time.Minute)
 		s, err := New(t.Context(), r.As("worker", time.Time{}), options(r))
 		r.Must(err)
@@ -53,7 +55,7 @@ func TestAServiceWorksUntilItsContextEnds(t *testing.T) {
 // What is left out leaves no trace: others do it.
 func TestWhatIsLeftOutIsNotThere(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r := app.New(t, d, 15*time.Minute)
 		s, err := New(t.Context(), r.As("worker", time.Time{}), options(r, Slots, Schedules, LongRuns, Statistics, Forecast))
 		r.Must(err)
@@ -126,5 +128,34 @@ func TestObserversAreToldInTheirOrder(t *testing.T) {
 	}
 	if all.Served != nil || all.Calling != nil {
 		t.Error("nobody wanted that")
+	}
+}
+
+// Of long runs a user's observer is told, beside services outside or without these.
+func TestAnObserverOfLongRunsIsToldBesideHeartbeats(t *testing.T) {
+	sender, err := heartbeat.New(heartbeat.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sender.Close(t.Context())
+	var heard []string
+	mine := &longrun.Observer{
+		Calling: func(check prescient.FutureJob) { heard = append(heard, "calling "+check.EntityKey) },
+		Ended: func(check prescient.FutureJob, outcome prescient.Outcome) {
+			heard = append(heard, string(outcome)+" "+check.EntityKey)
+		},
+	}
+	for _, o := range []Options{{LongRuns: mine}, {LongRuns: mine, Heartbeats: sender}, {LongRuns: new(longrun.Observer), Heartbeats: sender}, {Heartbeats: sender}} {
+		told := (&Service{options: o}).longObserver()
+		if told.Calling != nil {
+			told.Calling(prescient.FutureJob{EntityKey: "1"})
+			told.Ended(prescient.FutureJob{EntityKey: "1"}, prescient.Done)
+		}
+	}
+	if got := strings.Join(heard, ", "); got != "calling 1, done 1, calling 1, done 1" {
+		t.Error(got)
+	}
+	if (&Service{}).longObserver() != nil {
+		t.Error("nobody wants to be told")
 	}
 }

@@ -66,6 +66,9 @@ func (s *Service) newWorker(ctx context.Context) (*worker.Worker, error) {
 	if s.options.Metrics != nil {
 		all = append(all, s.options.Metrics.Worker(s.Registry.Names()))
 	}
+	if s.options.Tracing != nil {
+		all = append(all, s.options.Tracing.Worker())
+	}
 	o.Observer = joined(append(all, &worker.Observer{Working: s.rests.over})...)
 	w, err := worker.New(ctx, s.db, o)
 	s.worker.Store(w)
@@ -88,13 +91,16 @@ func (s *Service) newAgent(ctx context.Context, w *worker.Worker, kind agent.Kin
 
 func (s *Service) newForwarder(ctx context.Context) (*forward.Forwarder, error) {
 	o, e := s.options.Worker, s.options.Events
-	var observer *forward.Observer
+	observer := new(forward.Observer)
 	if s.options.Metrics != nil {
 		var topics []string
 		for _, route := range e.Routes {
 			topics = append(topics, route.Topics)
 		}
 		observer = s.options.Metrics.Forwarder(topics)
+	}
+	if s.options.Tracing != nil {
+		observer.Publishing = s.options.Tracing.Publishing
 	}
 	return forward.New(ctx, s.db, forward.Options{Prefix: o.Prefix, Dialect: o.Dialect, Routes: e.Routes, Taken: s.Events.Taken(), Name: o.Name, Lease: e.Lease, Poll: e.Poll,
 		Concurrency: e.Concurrency, StopGrace: o.Times.StopGrace, Keep: e.Keep, Observer: observer, Log: o.Log})

@@ -10,7 +10,7 @@ import (
 )
 
 func TestWhatBecameOfChecksIsToldByDay(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *whole.Rig) {
+	eachFlavour(t, func(t *testing.T, r *whole.Rig) {
 		rolledUp(t, r)
 		day := rig.At("00:00")
 		rollUp(t, r, day.Add(24*time.Hour+30*time.Minute))

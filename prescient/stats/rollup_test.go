@@ -69,7 +69,7 @@ func rollUp(t *testing.T, r *whole.Rig, at time.Time) {
 }
 
 func TestPercentilesAreThoseOfHistory(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *whole.Rig) {
+	eachFlavour(t, func(t *testing.T, r *whole.Rig) {
 		rolledUp(t, r)
 		check := func(about string, now, from, before time.Time) {
 			t.Helper()
@@ -97,7 +97,7 @@ func TestPercentilesAreThoseOfHistory(t *testing.T) {
 }
 
 func TestHoursAreVerifiedAndRebuilt(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *whole.Rig) {
+	eachFlavour(t, func(t *testing.T, r *whole.Rig) {
 		rolledUp(t, r)
 		verify := func() Comparison {
 			t.Helper()
@@ -134,7 +134,7 @@ func TestHoursAreVerifiedAndRebuilt(t *testing.T) {
 
 // Where workers are timers, an hour is summed that takes longer than the second that each of them has.
 func TestOnceGoesOnWithTheHourThatItBegan(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *whole.Rig) {
+	eachFlavour(t, func(t *testing.T, r *whole.Rig) {
 		const n = "(SELECT 0 n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9 UNION ALL SELECT 10)"
 		r.ManyDue(rig.At("13:15"), "good", 0, 1)
 		r.RunAt(rig.At("13:15"), rig.Registry("good", rig.NothingToDo, prescient.Guards{}), worker.Options{})

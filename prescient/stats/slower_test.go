@@ -19,7 +19,7 @@ func daysAgo(n int) string { return today.AddDate(0, 0, -n).Format(time.DateOnly
 
 // What has become slower is told with its day and its times; what has not is left out, as is what is there for a few days only.
 func TestWhatBecameSlowerIsTold(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *whole.Rig) {
+	eachFlavour(t, func(t *testing.T, r *whole.Rig) {
 		var buckets, steps []string
 		add := func(ago int, exec, measure string, ms int64, n int) {
 			for _, entity := range []string{"order", "user"} {
@@ -72,7 +72,7 @@ func TestWhatBecameSlowerIsTold(t *testing.T) {
 
 // However much there is, a bounded part of it is read: days that are whole, from the latest on.
 func TestTheLatestDaysAreRead(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *whole.Rig) {
+	eachFlavour(t, func(t *testing.T, r *whole.Rig) {
 		var rows []string
 		for ago := 1; ago <= 5; ago++ {
 			for bucket := range 4 {

@@ -23,6 +23,12 @@ func eachServer(t *testing.T, test func(t *testing.T, r *whole.Rig)) {
 	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, whole.New(t, d, 15*time.Minute)) })
 }
 
+// eachFlavour is eachServer on one server of each flavour, for what only reads: its plans are looked at on all.
+func eachFlavour(t *testing.T, test func(t *testing.T, r *whole.Rig)) {
+	t.Parallel()
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) { test(t, whole.New(t, d, 15*time.Minute)) })
+}
+
 // execs are those of a report by name.
 func execs(r Report) map[string]Exec {
 	all := make(map[string]Exec)
@@ -33,7 +39,7 @@ func execs(r Report) map[string]Exec {
 }
 
 func TestWhatBecameOfChecksIsToldByJobExec(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *whole.Rig) {
+	eachFlavour(t, func(t *testing.T, r *whole.Rig) {
 		registry := rig.Registry("good", rig.NothingToDo, prescient.Guards{})
 		r.Must(registry.Register("bad", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
 			if job.EntityKey >= "8" {
@@ -85,7 +91,7 @@ func TestWhatBecameOfChecksIsToldByJobExec(t *testing.T) {
 
 // Whoever goes on with a bucket in which another has committed adds to its books.
 func TestBooksGoOnWhereAnotherLeftThem(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *whole.Rig) {
+	eachFlavour(t, func(t *testing.T, r *whole.Rig) {
 		r.ManyDue(rig.At("13:15"), "check", 0, 40)
 		ctx, stop := context.WithCancel(t.Context())
 		calls := 0
@@ -112,7 +118,7 @@ func TestBooksGoOnWhereAnotherLeftThem(t *testing.T) {
 
 // Whatever an app's keys and errors are made of, they go into the books and come out as they were.
 func TestKeysAndErrorsOfAnyTextAreBooked(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *whole.Rig) {
+	eachFlavour(t, func(t *testing.T, r *whole.Rig) {
 		registry := prescient.NewRegistry()
 		texts := append(rig.Nasty(), strings.Repeat("é😀", 600), "\xff\x00", "'; DROP TABLE x; --", `{"a":"\u0000"}`)
 		for i, text := range texts {
@@ -140,7 +146,7 @@ func TestKeysAndErrorsOfAnyTextAreBooked(t *testing.T) {
 
 // However much there is, a bounded part of it is read, whole slots from the latest on, by the primary key.
 func TestTheLatestBooksAreRead(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *whole.Rig) {
+	eachFlavour(t, func(t *testing.T, r *whole.Rig) {
 		const n = "(SELECT 0 n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)"
 		r.Exec("INSERT INTO p_exec_run (slot, bucket, job_exec, entity_name, calls, errors, run_buckets, lateness_buckets) SELECT '2026-11-20 13:00:00' - INTERVAL a.n MINUTE, b.n, CONCAT('e', c.n), 'k', 1, a.n < 3, '{\"1\":1}', '{}' FROM " +
 			n + " a, " + n + " b, " + n + " c")

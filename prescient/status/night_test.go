@@ -21,9 +21,14 @@ func eachServer(t *testing.T, test func(t *testing.T, r *whole.Rig)) {
 	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, whole.New(t, d, 15*time.Minute)) })
 }
 
+// eachFlavour is eachServer for what is neither plans nor locks.
+func eachFlavour(t *testing.T, test func(t *testing.T, r *whole.Rig)) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) { test(t, whole.New(t, d, 15*time.Minute)) })
+}
+
 // One look shows what it took 23 to find out.
 func TestABadNightIsOnOneScreen(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *whole.Rig) {
+	eachFlavour(t, func(t *testing.T, r *whole.Rig) {
 		night.Stage(r)
 		r.Account("operator")
 		r.Exec("GRANT PROCESS ON *.* TO '" + r.User("operator") + "'@'%'")
@@ -78,7 +83,7 @@ func look(t *testing.T, r *whole.Rig, role string) Report {
 }
 
 func TestWhereAllIsWellNothingIsWrong(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *whole.Rig) {
+	eachFlavour(t, func(t *testing.T, r *whole.Rig) {
 		calm := look(t, r, "operator")
 		for _, f := range calm.Findings {
 			if f.Code != "missed" { // no worker has been there yet
@@ -93,7 +98,7 @@ func TestWhereAllIsWellNothingIsWrong(t *testing.T) {
 
 // Each role that is on call sees all; what others lack is said, and never taken for nothing.
 func TestWhoIsOnCallSeesAll(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *whole.Rig) {
+	eachFlavour(t, func(t *testing.T, r *whole.Rig) {
 		night.Stage(r)
 		for _, role := range []string{"operator", "oncall", "owner"} {
 			if seen := look(t, r, role); len(seen.Fails) != 3 || len(seen.Agents) != 3 || seen.Backlog.Checks != 601 || seen.Backlog.Rate != 2 || len(seen.Paused) != 1 {

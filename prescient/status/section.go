@@ -30,7 +30,7 @@ var looks = []struct {
 	{"agents", Works}, {"missed", Works}, {"leases", Works},
 	{"overdue", Late}, {"blocking", Late},
 	{"failing", Fails}, {"put_off", Fails}, {"execs", Fails}, {"slower", Fails},
-	{"paused", Waits}, {"schedules", Waits}, {"long_runs", Waits}, {"events", Waits},
+	{"paused", Waits}, {"schedules", Waits}, {"long_runs", Waits}, {"events", Waits}, {"notify", Waits},
 	{"forecast", Next},
 }
 

@@ -158,7 +158,11 @@ func guarded(ctx context.Context, timeout time.Duration, do func(ctx context.Con
 		ctx, cancel = context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%w: it took longer than %s", prescient.ErrTimeout, timeout))
 		defer cancel()
 	}
-	came := caught.Go(func() answered { return do(ctx) }, func(err error) answered { return answered{err: err} })
+	came := caught.Go(func() answered {
+		a := do(ctx)
+		a.err = caught.Quoted(a.err, longrun.ErrLost, longrun.ErrHandOn, context.DeadlineExceeded)
+		return a
+	}, func(err error) answered { return answered{err: err} })
 	var a answered
 	select {
 	case a = <-came:
@@ -173,7 +177,7 @@ func guarded(ctx context.Context, timeout time.Duration, do func(ctx context.Con
 		if a.err != nil && !errors.Is(a.err, context.DeadlineExceeded) {
 			why = fmt.Errorf("%w: %w", why, a.err)
 		}
-		return answered{err: why}
+		return answered{err: why, late: true}
 	}
 	return a
 }

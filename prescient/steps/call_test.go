@@ -3,13 +3,34 @@ package steps
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/longrun"
 )
+
+// The methods of an error are the step's own, and may panic as well.
+func TestAnErrorOfAStepThatPanicsIsAPanicOfTheStep(t *testing.T) {
+	a := guarded(t.Context(), 0, func(context.Context) answered { return answered{err: (*nilError)(nil)} })
+	if _, o := (state{}).advance(Step{Name: "s"}, 0, a, time.Now()); !errors.Is(a.err, prescient.ErrPanic) || o.result != ResultFailed {
+		t.Errorf("%v: %+v", a.err, o)
+	}
+	for _, is := range []error{prescient.ErrFinal, longrun.ErrHandOn, longrun.ErrLost} {
+		a := guarded(t.Context(), 0, func(context.Context) answered { return answered{err: fmt.Errorf("x: %w", is)} })
+		if !errors.Is(a.err, is) {
+			t.Errorf("%v is no %v", a.err, is)
+		}
+	}
+}
+
+// nilError has a text only where it is not nil.
+type nilError struct{ text string }
+
+func (e *nilError) Error() string { return e.text }
 
 // A command that ignores TERM has half a minute until it is killed: the next step is not to be called beside it.
 func TestACallWhoseTimeIsOverIsWaitedForBeforeItIsAbandoned(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 )
 
 func TestAJobIsReadAsItWasWritten(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		whole := steps.Job{Name: "nightly.2", Crontabs: []string{"0 3 * * *", "@weekly"}, Zone: "Europe/Berlin", CatchUp: schedule.All, CatchUpWithin: time.Hour,
 			ExpiresAfter: 2 * time.Hour, Jitter: time.Minute, MayCoalesce: true, Overlap: longrun.Queue, Tolerance: time.Second, Quota: 90 * time.Minute, Pool: "heavy", Heartbeat: "mornings",
 			Steps: []steps.Step{
@@ -52,7 +52,7 @@ func TestAJobIsReadAsItWasWritten(t *testing.T) {
 }
 
 func TestEachChangeMakesAVersion(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.create(job(nil))
 		update := func(version uint64, change func(j *steps.Job)) (bool, error) {
 			return r.jobs.Update(t.Context(), r.app(), job(change), version)
@@ -99,7 +99,7 @@ func TestEachChangeMakesAVersion(t *testing.T) {
 
 // An app may write versions, but no number that it takes stops a job from being changed, or from being made again.
 func TestAVersionThatAnAppHasWrittenStopsNoChange(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.create(job(nil))
 		r.Exec("INSERT INTO p_job_version (job, version, definition, created_at) VALUES ('nightly', 2, '{}', '2026-11-20'), ('nightly', 18446744073709551615, '{}', '2026-11-20')")
 		change := func(n int) {
@@ -136,7 +136,7 @@ func TestAVersionThatAnAppHasWrittenStopsNoChange(t *testing.T) {
 }
 
 func TestAChangeOfASharedStepIsOneOfAllJobsThatHaveIt(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		put := func(version uint64, step steps.Step) (bool, []string) {
 			r.T.Helper()
 			changed, jobs, err := r.jobs.PutStep(t.Context(), r.app(), step, version)
@@ -208,7 +208,7 @@ func TestAChangeOfASharedStepIsOneOfAllJobsThatHaveIt(t *testing.T) {
 }
 
 func TestTheScheduleOfAJobIsChangedWithTheJobAlone(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		schedules := schedule.New(r.Client)
 		r.create(job(nil))
 		stored, err := schedules.Get(t.Context(), r.app(), "job/nightly")
@@ -270,7 +270,7 @@ func TestTheScheduleOfAJobIsChangedWithTheJobAlone(t *testing.T) {
 }
 
 func TestAJobIsPausedResumedAndRunByHand(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.create(job(func(j *steps.Job) { j.Steps = j.Steps[:1] }))
 		r.Did(r.jobs.Pause(t.Context(), r.app(), "nightly"))
 		a := r.agent("a")
@@ -305,7 +305,7 @@ func TestAJobIsPausedResumedAndRunByHand(t *testing.T) {
 }
 
 func TestARunOfAJobThatIsDeletedIsNeverShownAsRunningForEver(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.create(job(nil))
 		a := r.agent("a")
 		a.slot("12:00:00")
@@ -328,7 +328,7 @@ func TestARunOfAJobThatIsDeletedIsNeverShownAsRunningForEver(t *testing.T) {
 
 // What overlaps, or comes too soon, has its line, too.
 func TestAnOccurrenceThatIsNotRunIsLogged(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.create(job(nil))
 		a := r.agent("a")
 		a.slot("12:00:00")

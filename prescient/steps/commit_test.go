@@ -46,7 +46,7 @@ func TestAStepWhoseEffectsWereCommittedIsNotCalledAgain(t *testing.T) {
 		{"its answer is lost, which is a time", func() error { return mysql.ErrInvalidConn }, &again},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			eachServer(t, func(t *testing.T, r *testRig) {
+			eachFlavour(t, func(t *testing.T, r *testRig) {
 				r.create(job(func(j *steps.Job) {
 					j.Crontabs = []string{"@hourly"}
 					j.Steps[0] = steps.Step{Name: "first", JobExec: "puts", Timeout: timeout, Retries: 3, RetryWait: time.Millisecond}
@@ -76,7 +76,7 @@ func TestAStepWhoseEffectsWereCommittedIsNotCalledAgain(t *testing.T) {
 
 // A step that is a long run goes on from what it has committed, although it never heard of that.
 func TestACheckpointWhoseCommitWasNotAnsweredIsKept(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.create(job(func(j *steps.Job) {
 			j.Crontabs = []string{"@hourly"}
 			j.Steps[0] = steps.Step{Name: "first", JobExec: "puts", Retries: 3, RetryWait: time.Millisecond}

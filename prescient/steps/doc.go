@@ -5,8 +5,8 @@
 //
 // # Versions
 //
-// Each change of a job, or of a shared step that it has, makes a new version in job_version. A run keeps the version that it began with, also on another
-// agent. A row of plain SQL that is no definition is listed with the reason, and stops no other change.
+// Each change of a job, or of a shared step that it has, makes a new version in job_version. A run keeps the version that it began with. A row of plain
+// SQL that is no definition is listed with the reason.
 //
 // # A step
 //
@@ -14,8 +14,8 @@
 //
 //   - nil ends it. An error, a panic, and an answer after its timeout that was not committed with its effects, are failures. A call that
 //     ignores the end of its context is abandoned after 40 seconds.
-//   - After a failure it is called again as often as Retries says, RetryWait after the last call. Then OnFailure says whether the run ends as failed,
-//     or goes on.
+//   - After a failure it is called again as often as Retries says, after RetryWait or as [prescient.Retry] says, never after [prescient.Final]. Then
+//     OnFailure says whether the run ends as failed, or goes on.
 //   - A returned time moves the run to that time. A time that is over is a failure, and so is one time more than MaxChecks. The run ends as failed
 //     where the next occurrence is due before.
 //   - The end of what it writes to [output.Of] its context is kept with its log, up to [MaxOutput] bytes.

@@ -30,6 +30,8 @@ const (
 	MaxName = 64
 	// longestTime bounds Timeout and RetryWait.
 	longestTime = 366 * 24 * time.Hour
+	// mostHeld is how long a run holds its place where an error says when to try again, unless RetryWait is longer.
+	mostHeld = time.Minute
 )
 
 // DefaultRetryWait is how long a step waits before it is tried again, unless it says otherwise.
@@ -85,7 +87,8 @@ type Step struct {
 	Timeout time.Duration
 	// Retries is how often it is tried again after a failure; 0, the default, for never.
 	Retries int
-	// RetryWait is how long it waits before that, in whole milliseconds; DefaultRetryWait by default. The run holds its place meanwhile.
+	// RetryWait is how long it waits before that, in whole milliseconds; DefaultRetryWait by default. The run holds its place meanwhile. An error
+	// that says so by prescient.Retry has it wait that long; where that is longer than RetryWait and than a minute, without its place, until a slot.
 	RetryWait time.Duration
 	// OnFailure says what comes after the last failure; Stop by default.
 	OnFailure OnFailure
@@ -159,10 +162,13 @@ func (s Step) validate() error {
 	if err != nil {
 		return prescient.InField(field, err)
 	}
-	for name, d := range map[string]time.Duration{"timeout": s.Timeout, "retry_wait": s.RetryWait} {
-		if d < 0 || d > longestTime || d%time.Millisecond != 0 {
-			return prescient.InField(name, fmt.Errorf("%w: %s %s of step %q: whole milliseconds up to %s are allowed",
-				prescient.ErrInvalid, name, d, s.Name, longestTime))
+	for _, of := range []struct {
+		name string
+		is   time.Duration
+	}{{"timeout", s.Timeout}, {"retry_wait", s.RetryWait}} {
+		if of.is < 0 || of.is > longestTime || of.is%time.Millisecond != 0 {
+			return prescient.InField(of.name, fmt.Errorf("%w: %s %s of step %q: whole milliseconds up to %s are allowed",
+				prescient.ErrInvalid, of.name, of.is, s.Name, longestTime))
 		}
 	}
 	return nil

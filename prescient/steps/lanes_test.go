@@ -29,7 +29,7 @@ func (r *testRig) narrowAgent(name string) *agent {
 }
 
 func TestNoMoreStepsAreCalledAtATimeThanTheirJobExecAllows(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.narrow()
 		r.narrowAgent("a").slot("12:00:00")
 		first := r.running("narrow")
@@ -54,7 +54,7 @@ func TestNoMoreStepsAreCalledAtATimeThanTheirJobExecAllows(t *testing.T) {
 
 // What waits for its turn, or for its next try, is handed on before what is called has ended.
 func TestAnAgentThatStopsHandsOnWhatWaits(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.narrow()
 		r.create(job(func(j *steps.Job) {
 			j.Crontabs, j.Steps = []string{"@hourly"}, []steps.Step{{Name: "again", JobExec: "one", Retries: 1, RetryWait: time.Hour}}
@@ -85,7 +85,7 @@ func TestAnAgentThatStopsHandsOnWhatWaits(t *testing.T) {
 
 // The time at which a step is tried again is the database's: an agent whose own clock is wrong, as all are here, keeps it.
 func TestAStepIsTriedAgainByTheClockOfTheDatabase(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.create(job(func(j *steps.Job) {
 			j.Crontabs, j.Steps = []string{"@hourly"}, []steps.Step{{Name: "again", JobExec: "one", Retries: 1, RetryWait: time.Minute}}
 		}))

@@ -99,7 +99,7 @@ func TestOperatorsWhoChangeStepsOfOneJobWaitForOneAnotherAndNotInACircle(t *test
 
 // What meets out of order is begun again, on a pool by itself: nobody is refused, and each change makes its version.
 func TestChangesOfJobsThatMeetAreAllMade(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		ctx, app := context.WithoutCancel(t.Context()), r.app()
 		put := func(name string) func(n int) error {
 			return func(n int) error {

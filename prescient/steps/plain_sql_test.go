@@ -29,7 +29,7 @@ var written = map[string][]string{
 func TestWhatPlainSQLWritesOfJobsStopsNoOther(t *testing.T) {
 	for name, statements := range written {
 		t.Run(name, func(t *testing.T) {
-			eachServer(t, func(t *testing.T, r *testRig) {
+			eachFlavour(t, func(t *testing.T, r *testRig) {
 				ctx, app := t.Context(), r.app()
 				r.Unchecked("p_job_definition", "p_step_definition", "p_job_step", "p_job_version")
 				_, _, err := r.jobs.PutStep(ctx, app, changed("s", -1), 0)
@@ -91,7 +91,7 @@ func TestWhatPlainSQLWritesOfJobsStopsNoOther(t *testing.T) {
 
 // The run of a job that plain SQL inserts with a tag of its own is logged by the time for which it is due, and ends.
 func TestARunOfAJobWhoseTagIsNoTimeEnds(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.create(job(func(j *steps.Job) { j.Crontabs, j.Overlap, j.Steps = []string{"0 0 1 1 *"}, longrun.Allow, j.Steps[:1] }))
 		tags := []string{"253402300800", "9223372036854775807", "-99999999999999", "m99999999999999", "99999999999999999999", "x", "-"}
 		for _, tag := range tags {

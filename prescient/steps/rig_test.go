@@ -63,15 +63,24 @@ type call struct {
 	answer chan prescient.Answer
 }
 
-// eachServer runs a test on slots of half a minute, with leases of a minute.
 func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
-		r := &testRig{Rig: whole.New(t, d, 30*time.Second), over: make(chan struct{}), now: rig.At("11:59"), operators: make(map[time.Time]*sqlx.DB)}
-		r.account = r.Account("worker")
-		r.jobs = steps.New(r.Client, steps.Options{})
-		test(t, r)
-	})
+	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d)) })
+}
+
+// eachFlavour is eachServer for what is neither plans nor locks.
+func eachFlavour(t *testing.T, test func(t *testing.T, r *testRig)) {
+	t.Parallel()
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d)) })
+}
+
+// newRig has slots of half a minute, and leases of a minute.
+func newRig(t *testing.T, d servertest.Database) *testRig {
+	t.Helper()
+	r := &testRig{Rig: whole.New(t, d, 30*time.Second), over: make(chan struct{}), now: rig.At("11:59"), operators: make(map[time.Time]*sqlx.DB)}
+	r.account = r.Account("worker")
+	r.jobs = steps.New(r.Client, steps.Options{})
+	return r
 }
 
 // agent makes an agent on a pool whose connections have the clock of the test.

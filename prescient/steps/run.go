@@ -32,7 +32,7 @@ func (j *Jobs) call(ctx context.Context, long *longrun.Run) (*time.Time, error) 
 	check := long.Job()
 	name, is := jobOf(check)
 	if !is {
-		return nil, longrun.Final(fmt.Errorf("%w: %s of %s is no run of a job", prescient.ErrInvalid, check.JobExec, check.Entity()))
+		return nil, prescient.Final(fmt.Errorf("%w: %s of %s is no run of a job", prescient.ErrInvalid, check.JobExec, check.Entity()))
 	}
 	w := &walk{Jobs: j, long: long, name: name}
 	w.state, w.own = decodeState(long.Checkpoint(), check.Tag)
@@ -58,7 +58,7 @@ func (w *walk) begin(ctx context.Context) error {
 				return nil, err
 			}
 			if len(found) == 0 {
-				return nil, longrun.Final(fmt.Errorf("%w: job %q", ErrNotFound, w.name))
+				return nil, prescient.Final(fmt.Errorf("%w: job %q", ErrNotFound, w.name))
 			}
 			version = found[0].version
 		}
@@ -216,7 +216,7 @@ func (w *walk) settle(ctx context.Context, c *attempt, a answered) (next *time.T
 	w.state, w.own = after, own
 	switch {
 	case o.stop != nil:
-		return nil, longrun.Final(o.stop)
+		return nil, prescient.Final(o.stop)
 	case why != nil:
 		return nil, why
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 func TestARunTakesItsStepsOneAfterAnother(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.create(job(nil))
 		a := r.agent("a")
 		a.slot("12:00:00")
@@ -51,7 +51,7 @@ func TestARunTakesItsStepsOneAfterAnother(t *testing.T) {
 
 // The job of the issue: three steps on two crontabs, edited while it runs.
 func TestARunKeepsTheVersionThatItBeganWith(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.create(job(func(j *steps.Job) { j.Crontabs = []string{"0 12 * * *", "2 12 * * *"} }))
 		a := r.agent("a")
 		a.slot("12:00:00")
@@ -102,7 +102,7 @@ func TestWhatComesAfterAFailure(t *testing.T) {
 		{"retry in vain", steps.Step{Retries: 1, RetryWait: time.Millisecond, OnFailure: steps.Continue}, 2, []string{"12:00 v1 a done", "  1 first 1 a done", "  2 second 1 a failed", "  2 second 2 a failed", "  3 third 1 a done"}, `step "second" failed; the run went on`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			eachServer(t, func(t *testing.T, r *testRig) {
+			eachFlavour(t, func(t *testing.T, r *testRig) {
 				r.create(job(func(j *steps.Job) {
 					j.Steps[1] = test.step
 					j.Steps[1].Name, j.Steps[1].JobExec = "second", "two"
@@ -131,7 +131,7 @@ func TestWhatComesAfterAFailure(t *testing.T) {
 
 // In each step an agent goes away in the middle of the call: nobody hears of it again.
 func TestARunGoesOnAtTheStepThatWasUnderWayWhenItsAgentDied(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.create(job(func(j *steps.Job) { j.Crontabs = []string{"@hourly"} }))
 		r.agent("a").slot("12:00:00")
 		lost := r.running("first")
@@ -152,7 +152,7 @@ func TestARunGoesOnAtTheStepThatWasUnderWayWhenItsAgentDied(t *testing.T) {
 }
 
 func TestAnAgentThatStopsHandsTheRunOnBetweenSteps(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.create(job(func(j *steps.Job) { j.Crontabs = []string{"@hourly"} }))
 		a := r.agent("a")
 		a.slot("12:00:00")
@@ -179,7 +179,7 @@ func TestAnAgentThatStopsHandsTheRunOnBetweenSteps(t *testing.T) {
 }
 
 func TestAReturnedTimeHasTheStepCalledAgainThen(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.create(job(func(j *steps.Job) { j.Crontabs = []string{"@hourly"} }))
 		a := r.agent("a")
 		a.slot("12:00:00")
@@ -204,8 +204,29 @@ func TestAReturnedTimeHasTheStepCalledAgainThen(t *testing.T) {
 	})
 }
 
+// What a step calls may say when to try again: however long that is, others have the place meanwhile.
+func TestAStepThatIsToBeTriedMuchLaterGivesItsPlaceBack(t *testing.T) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
+		r.create(job(func(j *steps.Job) { j.Crontabs, j.Steps[1].Retries = []string{"@hourly"}, 2 }))
+		a := r.agent("a")
+		a.slot("12:00:00")
+		r.answers("first", prescient.Answer{})
+		r.answers("second", prescient.Answer{Err: fmt.Errorf("busy: %w", prescient.Retry(10*time.Minute))})
+		r.wantLog("12:00 v1 a waiting", "  1 first 1 a done", "  2 second 1 a failed")
+		a.slot("12:10:30")
+		second := r.running("second")
+		if second.job.ErrorCount != 1 || second.job.CheckCount != 0 {
+			t.Errorf("%+v", second.job)
+		}
+		second.answer <- prescient.Answer{}
+		r.answers("third", prescient.Answer{})
+		r.wantLog("12:00 v1 a done", "  1 first 1 a done", "  2 second 1 a failed", "  2 second 2 a done", "  3 third 1 a done")
+		r.Balanced()
+	})
+}
+
 func TestAStepWhoseJobExecNobodyHasIsTriedOnAnotherAgent(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.create(job(func(j *steps.Job) {
 			j.Crontabs, j.Steps = []string{"@hourly"}, []steps.Step{{Name: "first", JobExec: "one"}, {Name: "second", JobExec: "strange"}}
 		}))
@@ -222,7 +243,7 @@ func TestAStepWhoseJobExecNobodyHasIsTriedOnAnotherAgent(t *testing.T) {
 }
 
 func TestAStepWhoseJobExecIsPausedWaits(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.create(job(func(j *steps.Job) { j.Crontabs = []string{"@hourly"} }))
 		r.Exec("INSERT INTO p_job_pause (job_exec) VALUES ('two')")
 		a := r.agent("a")
@@ -241,7 +262,7 @@ func TestAStepWhoseJobExecIsPausedWaits(t *testing.T) {
 
 // Every form of a job_exec can be a step.
 func TestEveryFormOfAJobExecIsAStep(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.create(job(func(j *steps.Job) {
 			j.Crontabs, j.Steps = []string{"@hourly"}, nil
 			for _, name := range []string{"batch", "tx", "tx-batch", "tx-late", "panics", "exits", "late", "long", "one"} {

@@ -71,6 +71,7 @@ func decodeState(checkpoint []byte, occurrence string) (s state, step []byte) {
 type answered struct {
 	next *time.Time
 	err  error
+	late bool // for its timeout: what the error says of another try does not count
 	// done is what was committed already, with the effects of the step; nil for nothing.
 	done *settled
 }
@@ -113,10 +114,17 @@ func (s state) advance(step Step, maxChecks int, a answered, now time.Time) (sta
 		o.result = ResultTimedOut
 	}
 	switch {
-	case s.Failures < step.Retries && !errors.Is(a.err, longrun.ErrFinal):
+	case s.Failures < step.Retries && (a.late || !errors.Is(a.err, prescient.ErrFinal)):
 		s.Failures++
-		at := now.Add(step.RetryWait)
+		wait := step.RetryWait
+		if in, stated := prescient.RetryIn(a.err); stated && !a.late {
+			wait = min(max(in, 0), longestTime)
+		}
+		at := now.Add(wait)
 		s.At = &at
+		if wait > max(step.RetryWait, mostHeld) { // whoever is called may say for how long, but not keep others from the place
+			o.next = &at
+		}
 	case step.OnFailure == Continue:
 		if s.Failed++; s.FirstFailed == "" {
 			s.FirstFailed = step.Name

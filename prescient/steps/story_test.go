@@ -46,7 +46,7 @@ func (r *testRig) told() (lines []string) {
 // The story of a job service: jobs of three steps on two crontabs, for the agents of a pool, among whom their runs are dealt out; they
 // are edited while they run, paused and resumed, and the audit has who did what.
 func TestTheStoryOfAJobService(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		define := func(name string, crontabs ...string) steps.Job {
 			return job(func(j *steps.Job) {
 				j.Name, j.Pool, j.Crontabs = name, "heavy", crontabs

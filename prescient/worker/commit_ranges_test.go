@@ -49,7 +49,7 @@ func (r *testRig) insertAt(h *rig.Hooks, step string, rows int) (came func()) {
 		r.T.Helper()
 		select {
 		case <-inserted:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			r.T.Fatalf("nothing came at %s", step)
 		}
 	}

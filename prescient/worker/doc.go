@@ -2,43 +2,40 @@
 //
 // # What happens when
 //
-//   - A worker dies: its transaction is rolled back, its leases lapse, and another worker or the sweeper takes its buckets over.
+//   - A worker dies: its leases lapse, and another worker or the sweeper takes its buckets over.
 //   - A row kills its worker each time: a bucket that was taken over twice runs row by row, and notes each attempt before the call. The row
 //     that is noted when the next worker dies ends as crashed.
-//   - A worker freezes past its lease: the server closes its connections before that, so it holds no locks. On waking it commits nothing, and
-//     the contexts of its calls end; the fence refuses what it had sent.
+//   - A worker freezes past its lease: the server closes its connections before that, so it holds no locks. On waking the contexts of its calls
+//     end; the fence refuses what it had sent.
 //   - A worker is told to stop: running calls have Times.StopGrace; answers are committed.
 //   - A failover, a lost connection, a deadlock: the worker commits the same answers again. Other statements are repeated for Times.Patience.
-//   - The answer to a COMMIT is lost: batch_seq in the ledger, read under a lock, tells whether it was done. After a takeover, rows that are still
-//     there run again.
+//   - The answer to a COMMIT is lost: batch_seq in the ledger, read under a lock, tells whether it was done.
 //   - A row is locked by the app while its bucket commits: the other rows are committed. The row's answer is tried again after 0.1 s, then
 //     after twice as long each time, up to 1 s. After a lease, or two slots if that is less (a tenth of it in a sweep), the bucket is left
 //     unfinished; Figures.Locked counts such rows, and the log names one. Once the row is free the sweeper calls it again. On MariaDB a row that
 //     moves also waits for the next row in UNIQUE (job_key), such as an uncommitted insert.
-//   - A TxFunc or TxBatchFunc meets a lock or a deadlock: its effects are undone, and it is called again, ten times before that is an error.
-//     For an Endless check an error that passes by itself never counts.
+//   - A TxFunc or TxBatchFunc meets a lock or a deadlock: it is called again, ten times before that is an error. For an Endless check an error that
+//     passes by itself never counts.
 //   - The server refuses what becomes of a row, as a foreign key may: the batch is divided until the row is alone. It ends without its payload where
 //     history refused that; else its call is an error. One that cannot move stays in its slot, and the log names it.
 //   - The server is away when a slot comes: Work tries the slot until the next one comes; after a failed Run the next sweep takes it.
-//   - Nobody ran a slot: the sweeper does after Sweep.Grace: first what became overdue since its last look, then the oldest.
+//   - Nobody ran a slot: the sweeper does after Sweep.Grace, first what became overdue since its last look.
 //   - A call ignores the end of its context: it is abandoned as timed out 0.25 s after its timeout. When as many
 //     calls of a job_exec are abandoned as may run at a time, its other rows are put off to the next slot until one comes back.
 //   - A bucket has only slow calls left: after 0.02 s it lingers, and another has its place. Load.Buckets times Load.Batch rows linger at most.
 //   - The database's clock is set back: Work warns, and slots that come again run again.
-//   - slot_config changes: inserts and claims fail with [prescient.ErrConfigChanged].
 //
 // # What is sent
 //
 // Files of sql/slotrun, with their indexes and locks:
 //
 //	once a slot     state, count_few or count_sample, open or open_empty, ledger
-//	once a bucket   claim: only as the bucket was seen, free or lapsed, once the slot has come; renew after a third of the lease; release
+//	once a bucket   claim; renew after a third of the lease; release
 //	once a batch    read, by the primary key, while the batch before is committed
 //	by ranges       fence, lock_ranges (NOWAIT), reschedule, history_done or history_insert, end_ranges, end
 //	by keys         fence, lock_free (SKIP LOCKED), reschedule, history_insert, end_each
 //
-// A commit comes when a batch is answered, when nothing else runs, or after 0.1 s. Where the lease is lost the fence changes no row, and nothing
-// is committed. By keys or by ranges: see package commit.
+// A commit comes when a batch is answered, when nothing else runs, or after 0.1 s. By keys or by ranges: see package commit.
 //
 // An empty slot costs three statements: the time, one second before; state; open_empty.
 //
@@ -47,12 +44,12 @@
 // A slot run takes no more of the server than ends its slot within Load.FinishWithin. It begins with one bucket, commits of 250 rows, and rests of
 // up to 0.1 s between them. Where the slot would be late it rests less, then commits more rows and works on more buckets. It takes less where the
 // slot would end long before, or where its own commits become three times slower. What is late, swept or run once more has Sweep.FinishWithin
-// for all of it; while a slot of now runs here, a sweep takes the least. PaceFull takes the most from the start. Sweep.Rate bounds sweeps.
+// for all of it; while a slot of now runs here, a sweep takes the least.
 //
 // The most are 4 buckets at a time, plus one for each millisecond of round trip, up to 8. Each has up to two connections. Load.PutOffPurge
 // takes one more for a slot of several buckets: its snapshot holds up the server's purge, for everybody's tables.
 //
-// Calls within a millisecond share started_at and ended_at. Endless checks of a bucket are called one after another, and never beside a commit.
+// Calls within a millisecond share started_at and ended_at. Endless checks of a bucket are called one after another.
 //
 // # What adapts by itself
 //

@@ -83,13 +83,17 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 				Args: []any{f.Slots[s], "exec1", 1000}, Reached: rows(rig.BySlotAndKey)},
 			rig.Explained{Statement: "slotrun/read the other job_execs " + name, Query: read("AND job_exec NOT IN (?, ?)"),
 				Args: []any{f.Slots[s], "exec1", "exec2", 1000}, Reached: rows(rig.BySlotAndKey)})
-		for _, n := range []int{1, 3, 100, 999, 1000, 1001, 5000} {
+		for _, n := range []int{1, 3, 100, 500, 999, 1000, 1001, 5000} {
 			some := f.Some(s, n)
 			if len(some) < n {
 				continue
 			}
 			keys := literal.Keys(some, prescient.FutureJob.Key)
 			list = append(list, rangeStatements(f, some, f.Slots[s], name)...)
+			if n <= 500 {
+				list = append(list, rig.Explained{Statement: fmt.Sprintf("slotrun/by_rule %d of %s", n, name),
+					Query: f.Tables.Fill("slotrun/by_rule", "{version}", "2", "{keys}", keys), Args: []any{f.Slots[s]}, Reached: rows(rig.BySlotAndKey)})
+			}
 			for statement, table := range map[string]string{"slotrun/lock_free": "p_future_job",
 				"slotrun/present": "p_future_job", "slotrun/end": "job"} {
 				list = append(list, rig.Explained{Statement: fmt.Sprintf("%s %d of %s", statement, n, name),

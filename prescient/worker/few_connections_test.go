@@ -16,7 +16,7 @@ import (
 func TestACommitAndTransactionsOfFunctionsShareFewConnections(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
-		const each, soon = 80, 15 * time.Second
+		const each, soon = 80, 25 * time.Second
 		r.ManyDue(rig.At("13:15"), "in_tx", 0, each)
 		r.ManyDue(rig.At("13:15"), "plain", each, 5*each)
 		execs := rig.Registry("plain", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})

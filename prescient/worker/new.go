@@ -69,7 +69,7 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 
 func (w *Worker) newLedger() *ledger.Ledger {
 	return &ledger.Ledger{Send: w.send.ForLeases(), Tables: &w.tables, Worker: w.options.Name, TTL: lease.Bound(w.options.Times.Lease), Batch: w.options.Load.Batch, Parallel: w.buckets(),
-		Log: w.log}
+		Log: w.log, Committed: w.observesCommits()}
 }
 
 func (w *Worker) newShared() *bucket.Shared {

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"errors"
+	"time"
 
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/check"
@@ -21,6 +22,17 @@ func (w *Worker) observeAnswers(batch []*check.Answered, result commit.Result) {
 	}
 	if len(results) > 0 {
 		w.options.Observer.Answered(results)
+	}
+}
+
+// observesCommits has the observer told of each commit; nil where it does not want to be.
+func (w *Worker) observesCommits() func(slot time.Time, bucket int, began time.Time, err error) {
+	o := w.options.Observer
+	if o == nil || o.Committed == nil {
+		return nil
+	}
+	return func(slot time.Time, bucket int, began time.Time, err error) {
+		o.Committed(Commit{Slot: slot, Bucket: bucket, Began: began, Took: time.Since(began), Err: err})
 	}
 }
 

@@ -24,8 +24,23 @@ type Observer struct {
 	// Calling is called before each call of a job_exec, with each of its rows. Of a long run it is that of the slot run, which claims or offers it;
 	// longrun.Observer is told of its call.
 	Calling func(job prescient.FutureJob)
-	// Answered is called after each commit with the rows whose answers it held.
+	// Answered is called after each commit with the rows whose answers it held: a hook, which is lost where the process dies between the two. What
+	// must not be lost is an event, or done in the transaction of a TxFunc.
 	Answered func([]Result)
+	// Committed is called after each COMMIT of what became of rows, once it is known what came of it, and before others of its bucket commit.
+	Committed func(Commit)
+}
+
+// Commit is a transaction that committed what became of rows, or failed to.
+type Commit struct {
+	Slot   time.Time
+	Bucket int
+	// Began is when its fence was sent, by this process' clock, and Took how long that, what was written behind it and the COMMIT took. What
+	// TxFuncs wrote, and the rows that they lock, came before the fence.
+	Began time.Time
+	Took  time.Duration
+	// Err is nil where it was committed.
+	Err error
 }
 
 // Result is what came of one row in a slot run, once it is committed.

@@ -21,6 +21,7 @@ type told struct {
 	mu      sync.Mutex
 	answers map[string]Result // by job_exec
 	runs    []books.Figures
+	commits []Commit
 }
 
 func (o *told) observer() *Observer {
@@ -30,6 +31,11 @@ func (o *told) observer() *Observer {
 			o.mu.Lock()
 			defer o.mu.Unlock()
 			o.runs = append(o.runs, f)
+		},
+		Committed: func(c Commit) {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			o.commits = append(o.commits, c)
 		},
 		Answered: func(list []Result) {
 			o.mu.Lock()
@@ -62,6 +68,14 @@ func TestAnObserverIsToldOfEveryCommittedAnswer(t *testing.T) {
 		figures := r.runAt(rig.At("13:15:01"), execs, Options{Observer: heard.observer()})
 		if len(heard.runs) != 1 || !reflect.DeepEqual(heard.runs[0], figures) {
 			t.Errorf("told of the runs %+v, want %+v", heard.runs, figures)
+		}
+		if len(heard.commits) == 0 {
+			t.Error("told of no commit")
+		}
+		for _, c := range heard.commits {
+			if !c.Slot.Equal(rig.At("13:15")) || c.Took <= 0 || c.Err != nil {
+				t.Errorf("told of the commit %+v", c)
+			}
 		}
 		for name, want := range map[string]Result{
 			"settles":         {Outcome: prescient.Done, Called: true},

@@ -138,7 +138,7 @@ func TestASweepGoesOnWhileASlotIsCommitted(t *testing.T) {
 			}
 			return c.Count(ctx, job)
 		}, prescient.Guards{}), Options{})
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
 		defer cancel()
 		swept, err := w.Sweep(ctx)
 		if err != nil || len(swept) != 3 {

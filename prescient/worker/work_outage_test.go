@@ -48,7 +48,7 @@ func TestAnOutageAtASlotsBoundaryCostsNoMoreThanTheOutage(t *testing.T) {
 			if late := at.Sub(since); late > most() {
 				t.Errorf("called %s after the server was back", late)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("not called after the server was back")
 		}
 		r.Eventually("it has ended", func() bool { return r.ends() == 1 })

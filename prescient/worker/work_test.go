@@ -25,7 +25,7 @@ func (r *testRig) startWork(w *Worker) (stop func() error) {
 		select {
 		case err := <-done:
 			return err
-		case <-time.After(30 * time.Second):
+		case <-time.After(time.Minute):
 			return errors.New("Work does not stop")
 		}
 	}
@@ -97,7 +97,7 @@ func TestARunThatOutlastsItsSlotDoesNotDelayTheNext(t *testing.T) {
 		r.Must(err)
 		select {
 		case <-next:
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("the next slot waits for the slow one")
 		}
 		close(release)
@@ -238,7 +238,7 @@ func TestAWorkerStopsWhenSlotConfigChanges(t *testing.T) {
 			if !errors.Is(err, prescient.ErrConfigChanged) {
 				t.Errorf("error: %v", err)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("it goes on")
 		}
 	})

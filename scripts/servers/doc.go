@@ -6,9 +6,7 @@
 //	go run ./scripts/servers -engine galera|group-replication [-nodes N] [-restart 10s] [-durable] [-- COMMAND [ARGUMENT...]]
 //	go run ./scripts/servers -engine tidb -tidb PROGRAM [-- COMMAND [ARGUMENT...]]
 //
-// The first starts servers by the names of localserver.Named; the command finds them in PRESCIENT_TEST_DSNS.
-//
-// The others start a cluster or a TiDB on the loopback device, and without a command wait to be interrupted. PRESCIENT_DSN lists the
-// nodes, with an empty database "shop"; PRESCIENT_TEST_DSNS has one that takes writes; CLUSTER_DIRS their folders, each with server.pid
-// (not of TiDB).
+// The first starts servers by the names of localserver.Named; PRESCIENT_TEST_DSNS has them. The others start a cluster or a TiDB, and without a command
+// wait to be interrupted. PRESCIENT_DSN lists the nodes, with an empty database "shop"; PRESCIENT_TEST_DSNS has one that takes writes; CLUSTER_DIRS their
+// folders, each with server.pid (not of TiDB).
 package main

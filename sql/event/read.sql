@@ -4,5 +4,5 @@
 -- Index: PRIMARY of event_outbox, a range from the beginning of the shard. Locks: none.
 -- 1: the shard, 2: limit; {but}: AND topic NOT IN (…) AND event_key NOT IN (…)
 SELECT seq, id, topic, event_key, generated_at, inserted_at, COALESCE(LENGTH(payload), 0) AS bytes,
-  IF(LENGTH(payload) > 4096, NULL, payload) AS payload
+  IF(LENGTH(payload) > 4096, NULL, payload) AS payload, trace
 FROM {prefix}event_outbox FORCE INDEX (PRIMARY) WHERE shard = ? {but}ORDER BY seq LIMIT ?

@@ -6,9 +6,14 @@
 GRANT SELECT ON {database}.{slot_config} TO {account}; -- only plain
 GRANT SELECT, INSERT ({check_columns}) ON {database}.{future_job} TO {account}; -- only plain
 GRANT SELECT, INSERT (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, is_long, overlap, tolerance, quota, pool, heartbeat, created_at) ON {database}.{schedule} TO {account}; -- only plain
-GRANT INSERT (entity_name, entity_key, job_exec, tag, due_at, payload, expires_at) ON {database}.{future_job} TO {account}; -- only full
+GRANT INSERT (entity_name, entity_key, job_exec, tag, due_at, payload, expires_at, trace) ON {database}.{future_job} TO {account}; -- only full
 GRANT SELECT, INSERT (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, is_long, overlap, tolerance, quota, pool, heartbeat) ON {database}.{schedule} TO {account}; -- only full
 GRANT SELECT ON {database}.{schedule_refused} TO {account};
-GRANT INSERT (shard, id, topic, event_key, generated_at, payload, inserted_at) ON {database}.{event_outbox} TO {account};
+GRANT INSERT (shard, id, topic, event_key, generated_at, payload, inserted_at, trace) ON {database}.{event_outbox} TO {account};
 GRANT INSERT (consumer, id, seen_at) ON {database}.{event_seen} TO {account};
 -- +file grants/parts/procedures.sql -- only full
+GRANT EXECUTE ON PROCEDURE {database}.{put} TO {account}; -- only full
+GRANT EXECUTE ON PROCEDURE {database}.{reschedule} TO {account}; -- only full
+GRANT EXECUTE ON PROCEDURE {database}.{happened} TO {account}; -- only full
+GRANT EXECUTE ON PROCEDURE {database}.{ended} TO {account}; -- only full
+GRANT EXECUTE ON PROCEDURE {database}.{publish} TO {account}; -- only full

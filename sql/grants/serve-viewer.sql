@@ -15,6 +15,7 @@ GRANT SELECT ON {database}.{stats_reason} TO {account};
 GRANT SELECT ON {database}.{forecast} TO {account};
 GRANT SELECT ON {database}.{forecast_fit} TO {account};
 GRANT SELECT ON {database}.{forecast_made} TO {account};
+GRANT SELECT ON {database}.{finding} TO {account};
 GRANT SELECT ON {database}.{job_pause} TO {account};
 GRANT SELECT (id, crontabs, zone, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, version, enabled, disabled_at, disabled_reason, passed_over, caught_up, by_hand_at, created_at, updated_at, is_long, overlap, tolerance, quota, last_started_at, pool, heartbeat, utc_offset) ON {database}.{schedule} TO {account};
 GRANT SELECT ON {database}.{schedule_refused} TO {account};
@@ -33,6 +34,8 @@ GRANT SELECT (name, version, created_at, updated_at) ON {database}.{job_definiti
 GRANT SELECT (name, version, created_at, updated_at) ON {database}.{step_definition} TO {account};
 GRANT SELECT ON {database}.{job_step} TO {account};
 GRANT SELECT (job, version, created_at) ON {database}.{job_version} TO {account};
+GRANT SELECT ON {database}.{rule} TO {account};
+GRANT SELECT (rule, version, created_at, state, delay, spread, expires_after, on_pending, ends, max_checks, max_errors) ON {database}.{rule_version} TO {account};
 GRANT SELECT ON {database}.{job_run_log} TO {account};
 GRANT SELECT (job, occurrence, seq, position, step, job_exec, attempt, scheduled_at, started_at, ended_at, agent, result, error, output_cut) ON {database}.{step_run_log} TO {account};
 GRANT SELECT ON {database}.{queue_position} TO {account};

@@ -8,6 +8,6 @@ SELECT UTC_TIMESTAMP(6), job.next_check_at, EXISTS (SELECT 1 FROM {prefix}job_pa
   run.slot, job.entity_name, job.entity_key, job.job_exec, job.tag, job.due_at, job.first_check_at, job.check_count, job.error_count,
   job.put_off_count, COALESCE(job.last_error, '') AS last_error, LEAST(job.total_ms, 9000000000000000000) AS total_ms,
   IF(/*M! LENGTH *//*!80000 JSON_STORAGE_SIZE */(job.payload) > 16777216, '', job.payload) AS payload,
-  job.revision, job.inserted_at, job.expires_at
+  job.revision, job.inserted_at, job.expires_at, COALESCE(job.trace, ''), job.rule_version, job.occasion_at + INTERVAL 0 DAY
 FROM {prefix}long_run run FORCE INDEX (PRIMARY) JOIN {prefix}future_job job FORCE INDEX (job_key) ON job.job_key = run.job_key
 WHERE run.job_key IN ({keys}) OR 1 = 0

@@ -1,8 +1,8 @@
 // Package migrate makes the tables, brings them up to date, and finds and mends what of them is missing or was changed.
 //
 // The first migration is the baseline. It is made of a file for each table, view and procedure, as they are now, in the folders tables,
-// views and procedures, for both dialects ([sql.Dialect.Read]). Later ones stand beside it in the folder migrations, and change the tables
-// that are there. Tables of a version from before the baseline are left alone ([ErrEarlier]), until [Down] drops them.
+// views and procedures. Later ones stand in the folder migrations, and change the tables that are there. Tables from before the baseline are left alone
+// ([ErrEarlier]), until [Down] drops them.
 //
 // # What happens when a migration fails
 //

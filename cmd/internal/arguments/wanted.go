@@ -2,6 +2,7 @@ package arguments
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -48,3 +49,18 @@ func One(what string) cobra.PositionalArgs {
 
 // File wants the name of one file.
 func File(cmd *cobra.Command, args []string) error { return One("a file, or - for stdin")(cmd, args) }
+
+// Names wants names of what, each once: of "jobs".
+func Names(what string) func(cmd *cobra.Command, names []string) ([]string, error) {
+	return func(cmd *cobra.Command, names []string) ([]string, error) {
+		if len(names) == 0 {
+			return nil, exit.Usage(fmt.Errorf("%s takes the names of %s", cmd.CommandPath(), what))
+		}
+		for i, name := range names {
+			if slices.Contains(names[:i], name) {
+				return nil, exit.Usage(fmt.Errorf("%q is there twice", name))
+			}
+		}
+		return names, nil
+	}
+}

@@ -23,6 +23,8 @@ type Kind struct {
 	WasSo string
 	// Of are those of a session.
 	Of func(s *program.Session) Definitions
+	// EachShard says that each shard of Vitess has its own.
+	EachShard bool
 }
 
 // Definitions are schedules, or jobs.
@@ -49,7 +51,11 @@ func (k Kind) Each(cmd *cobra.Command, names []string, do func(s *program.Sessio
 	if err != nil {
 		return err
 	}
-	return k.Prog.Connect(cmd, func(s *program.Session) error {
+	connect := k.Prog.Connect
+	if k.EachShard {
+		connect = k.Prog.ConnectEach
+	}
+	return connect(cmd, func(s *program.Session) error {
 		all := make([]Done, len(names))
 		err = s.InTx(cmd.Context(), func(tx *sql.Tx) error {
 			for i, name := range names {

@@ -18,6 +18,7 @@ import (
 	"prescient/prescient/localserver"
 	"prescient/prescient/ops"
 	"prescient/prescient/prune"
+	"prescient/prescient/rulebook"
 	"prescient/prescient/schedule"
 	"prescient/prescient/stats"
 	"prescient/prescient/steps"
@@ -78,14 +79,14 @@ func Code(err error) int {
 		return CodeOK
 	case errors.As(err, &known):
 		return known.Code
-	case errors.Is(err, prescient.ErrNotFound), errors.Is(err, schedule.ErrNotFound), errors.Is(err, steps.ErrNotFound), errors.Is(err, bulk.ErrNotFound), errors.Is(err, ops.ErrNoToken),
+	case errors.Is(err, prescient.ErrNotFound), errors.Is(err, schedule.ErrNotFound), errors.Is(err, steps.ErrNotFound), errors.Is(err, bulk.ErrNotFound), errors.Is(err, rulebook.ErrNotFound), errors.Is(err, ops.ErrNoToken),
 		errors.Is(err, ops.ErrNoUser):
 		return CodeNotFound
 	case errors.Is(err, prescient.ErrNotMigrated), errors.Is(err, prescient.ErrResolution),
 		errors.Is(err, prescient.ErrConfigChanged), errors.Is(err, prescient.ErrReslotting), errors.Is(err, migrate.ErrEarlier),
 		errors.Is(err, migrate.ErrReslotting), errors.Is(err, migrate.ErrResolution):
 		return CodeTables
-	case errors.Is(err, prescient.ErrPending), errors.Is(err, schedule.ErrExists), errors.Is(err, steps.ErrExists), errors.Is(err, steps.ErrStale),
+	case errors.Is(err, prescient.ErrPending), errors.Is(err, schedule.ErrExists), errors.Is(err, steps.ErrExists), errors.Is(err, steps.ErrStale), errors.Is(err, rulebook.ErrExists), errors.Is(err, rulebook.ErrStale), errors.Is(err, rulebook.ErrFixed), errors.Is(err, rulebook.ErrTooMany),
 		errors.Is(err, steps.ErrInUse), errors.Is(err, ops.ErrUserExists):
 		return CodePending
 	case errors.Is(err, prune.ErrHistoryHeld), errors.Is(err, migrate.ErrHeld), errors.Is(err, migrate.ErrLocked), errors.Is(err, prune.ErrPruning), errors.Is(err, stats.ErrBusy):

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"prescient/prescient"
 	"prescient/prescient/schedule"
 )
 
@@ -76,8 +77,6 @@ func shown(name string, texts []string, there bool, other []string) string {
 		return fmt.Sprintf("(%d bytes)", len(text))
 	case name == "payload":
 		return fmt.Sprintf("%q", text)
-	case utf8.RuneCountInString(text) > longest:
-		return string([]rune(text)[:longest-1]) + "…"
 	}
-	return text
+	return prescient.Shorten(text, longest)
 }

@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"prescient/cmd/internal/input"
+	"prescient/prescient/rule"
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
 )
 
-// Entry is a schedule, a job or a shared step of a file.
+// Entry is a schedule, a job, a shared step or a rule of a file.
 type Entry struct {
 	// Line is where it begins, counted from 1.
 	Line int
@@ -17,7 +18,8 @@ type Entry struct {
 	Schedule *schedule.Wanted
 	Job      *steps.Job
 	Step     *steps.Step
-	// Enabled is false for a job that is not to run until it is resumed. True says no more than nothing does: what is paused stays so.
+	Rule     *rule.Rule
+	// Enabled is false for a job or a rule that is not to run until it is resumed. True says no more than nothing does: what is paused stays so.
 	Enabled *bool
 
 	places input.Places
@@ -31,6 +33,7 @@ const (
 	Schedule Kind = "id"
 	Job      Kind = "job"
 	Step     Kind = "step"
+	Rule     Kind = "rule"
 )
 
 // Kind says which entry it is; nothing of one that could not be read.
@@ -42,6 +45,8 @@ func (e Entry) Kind() Kind {
 		return Job
 	case e.Step != nil:
 		return Step
+	case e.Rule != nil:
+		return Rule
 	}
 	return ""
 }
@@ -55,6 +60,8 @@ func (e Entry) name() string {
 		return e.Job.Name
 	case Step:
 		return e.Step.Name
+	case Rule:
+		return e.Rule.Name
 	}
 	return ""
 }
@@ -109,6 +116,10 @@ func (e Entry) Normal() Entry {
 	if e.Step != nil {
 		step := e.Step.WithDefaults()
 		e.Step = &step
+	}
+	if e.Rule != nil {
+		one := e.Rule.WithDefaults()
+		e.Rule = &one
 	}
 	return e
 }

@@ -34,12 +34,8 @@ func quota(text string) (time.Duration, error) {
 
 // stepFields reads a step, whose name stands under step where it is shared, and under name where it is a job's own.
 func stepFields(named, under string, step *steps.Step) *fields {
-	arguments := func(node *yaml.Node) (err error) {
-		step.Arguments, err = jsonOf(node)
-		return err
-	}
 	return &fields{named: named, under: under, list: []field{
-		{named, text(&step.Name)}, {"exec", text(&step.JobExec)}, {"arguments", arguments}, {"timeout", duration(&step.Timeout)}, {"retries", count(&step.Retries)},
+		{named, text(&step.Name)}, {"exec", text(&step.JobExec)}, {"arguments", valueOf(&step.Arguments, "arguments")}, {"timeout", duration(&step.Timeout)}, {"retries", count(&step.Retries)},
 		{"retry_wait", duration(&step.RetryWait)}, {"on_failure", text((*string)(&step.OnFailure))},
 	}}
 }

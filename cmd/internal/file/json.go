@@ -23,10 +23,10 @@ func jsonOf(node *yaml.Node) (json.RawMessage, error) {
 
 func appendJSON(b *bytes.Buffer, node *yaml.Node, depth int) error {
 	if err := plain(node); err != nil {
-		return &lineError{node.Line, fmt.Errorf("arguments: %w", err)}
+		return &lineError{node.Line, err}
 	}
 	if depth > deepest {
-		return &lineError{node.Line, fmt.Errorf("arguments: lists and objects lie more than %d deep in one another", deepest)}
+		return &lineError{node.Line, fmt.Errorf("lists and objects lie more than %d deep in one another", deepest)}
 	}
 	switch node.Kind {
 	case yaml.MappingNode:
@@ -53,10 +53,10 @@ func appendObject(b *bytes.Buffer, node *yaml.Node, depth int) error {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		name, content := node.Content[i], node.Content[i+1]
 		if plain(name) != nil || name.Kind != yaml.ScalarNode || name.ShortTag() == "!!merge" {
-			return &lineError{name.Line, errors.New("arguments: a name is no text")}
+			return &lineError{name.Line, errors.New("a name is no text")}
 		}
 		if seen[name.Value] {
-			return &lineError{name.Line, fmt.Errorf("arguments: %.40q is there twice", name.Value)}
+			return &lineError{name.Line, fmt.Errorf("%.40q is there twice", name.Value)}
 		}
 		seen[name.Value] = true
 		if i > 0 {
@@ -88,7 +88,7 @@ func appendScalar(b *bytes.Buffer, node *yaml.Node) error {
 		fmt.Fprint(b, truth)
 	case "!!int", "!!float":
 		if !json.Valid([]byte(node.Value)) {
-			return &lineError{node.Line, fmt.Errorf("arguments: %.40q is no number of JSON; a text stands in quotes", node.Value)}
+			return &lineError{node.Line, fmt.Errorf("%.40q is no number of JSON; a text stands in quotes", node.Value)}
 		}
 		b.WriteString(node.Value)
 	default: // a text, or what looks like a time

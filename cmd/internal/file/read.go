@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"prescient/cmd/internal/input"
+	"prescient/prescient/rule"
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
 )
@@ -89,14 +90,17 @@ func entryOf(node *yaml.Node, wanted Kind, mixed bool) (Entry, error) {
 	e := Entry{Line: node.Line, places: make(input.Places)}
 	var is Kind
 	for i := 0; mixed && node.Kind == yaml.MappingNode && i+1 < len(node.Content) && is == ""; i += 2 {
-		if name := Kind(node.Content[i].Value); name == Schedule || name == Job || name == Step {
+		if name := Kind(node.Content[i].Value); name == Schedule || name == Job || name == Step || name == Rule {
 			is = name
 		}
 	}
 	if is == "" && wanted == Schedule && plain(node) == nil && node.Kind != yaml.MappingNode {
 		return e, e.bad(node.Line, errors.New("it is no schedule; want names and values, such as id: digest"))
 	}
-	if is == "" && wanted != Schedule {
+	switch {
+	case is == "" && wanted == Rule:
+		return e, e.bad(node.Line, errors.New("it is no rule; want rule: with a name"))
+	case is == "" && wanted != Schedule:
 		return e, e.bad(node.Line, errors.New("it is neither a job nor a step; want job: or step: with a name"))
 	}
 	var r Record
@@ -111,6 +115,10 @@ func entryOf(node *yaml.Node, wanted Kind, mixed bool) (Entry, error) {
 		e.Step = new(steps.Step)
 		names = stepFields("step", "", e.Step)
 		check = func() error { return e.Step.Validate() }
+	case Rule:
+		e.Rule = new(rule.Rule)
+		names = ruleFields(e.Rule, &e.Enabled)
+		check = func() error { return e.Rule.Validate() }
 	default:
 		e.Schedule = new(schedule.Wanted)
 		names = scheduleFields(&r)

@@ -3,7 +3,6 @@ package file
 import (
 	"bytes"
 	"io"
-	"strconv"
 
 	"go.yaml.in/yaml/v3"
 
@@ -12,7 +11,7 @@ import (
 	"prescient/prescient/steps"
 )
 
-// Write writes jobs and shared steps as Read reads them.
+// Write writes jobs, shared steps and rules as Read reads them.
 func Write(to io.Writer, entries ...Entry) error {
 	for _, entry := range entries {
 		node, err := entry.node()
@@ -65,21 +64,16 @@ func (m *mapping) truth(name string, is bool) {
 }
 
 func (e Entry) node() (*yaml.Node, error) {
-	if e.Step != nil {
+	switch {
+	case e.Step != nil:
 		return stepNode("step", *e.Step)
+	case e.Rule != nil:
+		return ruleNode(*e.Rule, e.Enabled)
 	}
 	m := mapping{yaml.Node{Kind: yaml.MappingNode}}
 	j := *e.Job
 	m.text("job", j.Name)
-	if len(j.Crontabs) == 1 {
-		m.text("crontab", j.Crontabs[0])
-	} else {
-		list := &yaml.Node{Kind: yaml.SequenceNode}
-		for _, crontab := range j.Crontabs {
-			list.Content = append(list.Content, textNode(crontab))
-		}
-		m.add("crontab", list)
-	}
+	m.list("crontab", j.Crontabs)
 	m.text("zone", unless(j.Zone, "UTC"))
 	m.text("pool", j.Pool)
 	m.text("heartbeat", j.Heartbeat)
@@ -91,9 +85,7 @@ func (e Entry) node() (*yaml.Node, error) {
 	m.text("expires_after", durationText(j.ExpiresAfter))
 	m.text("jitter", durationText(j.Jitter))
 	m.truth("coalesce", j.MayCoalesce)
-	if e.Enabled != nil && !*e.Enabled {
-		m.add("enabled", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "false"})
-	}
+	m.off(e.Enabled)
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for _, step := range j.Steps {
 		node := textNode(step.Name)
@@ -121,9 +113,7 @@ func stepNode(named string, s steps.Step) (*yaml.Node, error) {
 		m.add("arguments", node)
 	}
 	m.text("timeout", durationText(s.Timeout))
-	if s.Retries > 0 {
-		m.add("retries", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.Itoa(s.Retries)})
-	}
+	m.number("retries", s.Retries)
 	if s.RetryWait != steps.DefaultRetryWait {
 		m.text("retry_wait", durationText(s.RetryWait))
 	}

@@ -1,4 +1,4 @@
-// Package output prints what a command has to say: JSON, lines, tables, the log, and bars that show how far something is.
+// Package output prints what a command has to say: JSON, lines, tables, the log, and bars that show how far something is; and it writes files.
 package output
 
 import (
@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"prescient/cmd/internal/words"
+	"prescient/prescient"
 )
 
 // JSON prints an object on a line. What could drive a terminal is escaped, also where JSON does not ask for it.
@@ -169,9 +170,7 @@ func shorten(columns []Column, rows [][]string, kept []int, width int) {
 			}
 		}
 		for _, cells := range rows {
-			if most := max(left, LongColumn); utf8.RuneCountInString(cells[long]) > most {
-				cells[long] = string([]rune(cells[long])[:most-1]) + "…"
-			}
+			cells[long] = prescient.Shorten(cells[long], max(left, LongColumn))
 		}
 	}
 }

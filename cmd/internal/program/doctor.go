@@ -22,6 +22,9 @@ func mostChecks(c config.Config) int {
 	for _, job := range c.Jobs.HTTP {
 		most = max(most, job.Guards.MaxChecks)
 	}
+	for _, job := range c.Jobs.SQL {
+		most = max(most, job.Guards.MaxChecks)
+	}
 	return most
 }
 

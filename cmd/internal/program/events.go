@@ -12,6 +12,7 @@ import (
 	"prescient/prescient/event"
 	"prescient/prescient/event/broker"
 	"prescient/prescient/event/forward"
+	"prescient/prescient/service"
 	"prescient/sql"
 )
 
@@ -31,6 +32,13 @@ func (s *Session) NewForwarder(ctx context.Context, observer *forward.Observer) 
 		Name: c.Worker.Name, Lease: c.Events.Lease, Poll: c.Events.Poll, Concurrency: c.Events.Concurrency, StopGrace: c.Worker.StopGrace,
 		Keep: c.Events.Keep, Observer: observer, Log: s.Log})
 	return f, s.Explain(err)
+}
+
+// EventsOf is how a service publishes events, as it is configured.
+func (s *Session) EventsOf(ctx context.Context) (service.Events, error) {
+	e := s.Config.Events
+	routes, err := s.Routes(ctx)
+	return service.Events{Routes: routes, Lease: e.Lease, Poll: e.Poll, Concurrency: e.Concurrency, Keep: e.Keep}, err
 }
 
 // Routes opens the brokers of the configuration, each once. They are closed with the session.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -16,6 +17,7 @@ import (
 	"prescient/config"
 	"prescient/jobs/command"
 	"prescient/prescient/event/broker"
+	"prescient/prescient/notify"
 	"prescient/prescient/ops/door"
 )
 
@@ -28,28 +30,42 @@ type Program struct {
 	Screen     *output.Screen
 	// StatementTime is after how long the server ends a statement of the command, whose callers may be gone; 0 for never.
 	StatementTime time.Duration
-	Stderr        io.Writer
-	Env           func(name string) (string, bool)
-	Environ       func() []string
-	ConfigPaths   []string
+	// NoDatabase says that the command has one of its own, whatever the configuration says.
+	NoDatabase  bool
+	Stderr      io.Writer
+	Env         func(name string) (string, bool)
+	Environ     func() []string
+	ConfigPaths []string
 	// Register adds the program's own job_execs to a session's registry; nil where there are none.
 	Register func(ctx context.Context, s *Session) error
 	// Brokers are those that events can go to, by the schemes of their URLs, and Formats what events can be made into for them.
 	Brokers map[string]broker.Open
 	Formats map[string]func(source string) (broker.Format, error)
+	// Mail opens what tells receivers of findings by e-mail; nil for a program without.
+	Mail func(url, password, from string, to []string) (notify.Sender, error)
 	// WakeUps are those of agents, by the schemes of brokers.
 	WakeUps map[string]OpenWakeUp
 	// Serve makes what the command serve serves; nil where there is no such command.
 	Serve func(door.Serving) http.Handler
+	// Calls is put around what sends the calls of jobs.http; nil for nothing.
+	Calls func(http.RoundTripper) http.RoundTripper
 	// Page makes the page that it serves beside; nil for none.
 	Page func(ctx context.Context, s door.Serving) (http.Handler, error)
+}
+
+// withConfig is a command of the program by the configuration file that this one was given.
+func (prog *Program) withConfig(command string) string {
+	if prog.ConfigFile == "" {
+		return prog.Name + " " + command
+	}
+	return fmt.Sprintf("%s %s --config '%s'", prog.Name, command, strings.ReplaceAll(prog.ConfigFile, "'", `'\''`))
 }
 
 // Load reads the configuration, which is all that some commands need. Where programs are run from there, they can be running already, as
 // those of another worker: this process is shielded from them at once.
 func (prog *Program) Load(cmd *cobra.Command) (config.Config, error) {
 	c, err := config.Load(config.Options{File: prog.ConfigFile, SearchPaths: prog.ConfigPaths, Flags: cmd.Flags(),
-		Env: prog.Env, Environ: prog.Environ})
+		NoDatabase: prog.NoDatabase, Env: prog.Env, Environ: prog.Environ})
 	if err == nil && len(c.Jobs.Command) > 0 {
 		if err := command.Shield(); err != nil {
 			return c, fmt.Errorf("shielding this process from its commands: %w", err)

@@ -46,8 +46,9 @@ func (s *Session) Register(ctx context.Context) error {
 // register adds the job_execs of the configuration, then the program's own.
 func (s *Session) register(ctx context.Context) error {
 	for _, job := range s.Config.Jobs.HTTP {
-		endpoint, err := http.New(http.Options{URL: job.URL.Reveal(), Headers: job.RevealHeaders(),
-			Secret: []byte(job.Secret.Reveal())})
+		options := HTTPOptions(job)
+		options.Around = s.Program.Calls
+		endpoint, err := http.New(options)
 		if err != nil {
 			return fmt.Errorf("jobs.http, exec %s: %w", job.Exec, err)
 		}
@@ -57,6 +58,9 @@ func (s *Session) register(ctx context.Context) error {
 		}
 	}
 	if err := s.registerCommands(); err != nil {
+		return err
+	}
+	if err := s.registerConditions(ctx); err != nil {
 		return err
 	}
 	if err := s.registerOrders(); err != nil {
@@ -69,6 +73,11 @@ func (s *Session) register(ctx context.Context) error {
 		return fmt.Errorf("registering job_execs: %w", err)
 	}
 	return nil
+}
+
+// HTTPOptions are those of an HTTP check of the configuration.
+func HTTPOptions(job config.HTTPJob) http.Options {
+	return http.Options{URL: job.URL.Reveal(), Headers: job.RevealHeaders(), Secret: []byte(job.Secret.Reveal())}
 }
 
 // registerHTTP registers an HTTP check, for long runs where it is configured so.

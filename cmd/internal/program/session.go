@@ -18,6 +18,7 @@ import (
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
 	"prescient/prescient/longrun"
+	"prescient/prescient/rulebook"
 	"prescient/prescient/schedule"
 	"prescient/prescient/service"
 	"prescient/prescient/steps"
@@ -43,6 +44,8 @@ type Session struct {
 	Schedules *schedule.Schedules
 	// Jobs are those of the client.
 	Jobs *steps.Jobs
+	// Rules are those of the client.
+	Rules *rulebook.Book
 	// Long calls long runs, beside the worker and under its name; nil where there is none, as of a command that inserts.
 	Long *longrun.Runner
 	// Service is what works; nil in a command without a worker.
@@ -60,33 +63,46 @@ func (prog *Program) Open(cmd *cobra.Command, lease time.Duration, do func(s *Se
 
 // OpenAs is Open with a configuration that was changed, as to another account.
 func (prog *Program) OpenAs(cmd *cobra.Command, as func(c *config.Config), lease time.Duration, do func(s *Session) error) error {
-	c, err := prog.Load(cmd)
+	s, end, err := prog.Begin(cmd, as, lease)
 	if err != nil {
 		return err
+	}
+	defer end()
+	return do(s)
+}
+
+// Begin is OpenAs until end is called.
+func (prog *Program) Begin(cmd *cobra.Command, as func(c *config.Config), lease time.Duration) (s *Session, end func(), err error) {
+	c, err := prog.Load(cmd)
+	if err != nil {
+		return nil, nil, err
 	}
 	as(&c)
 	dsn, err := c.RequireDSN()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if err := prog.sayBy(cmd, c); err != nil {
-		return err
+		return nil, nil, err
 	}
 	if lease == 0 {
 		lease = c.Worker.Lease
 	}
-	s := &Session{Program: prog, Config: c, Log: prog.Logger(c.Log), Registry: prescient.NewRegistry(), lease: lease}
+	s = &Session{Program: prog, Config: c, Log: prog.Logger(c.Log), Registry: prescient.NewRegistry(), lease: lease}
 	if s.DB, err = s.OpenPool(dsn, lease); err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer s.close()
-	return do(s)
+	return s, s.close, nil
 }
 
 // OpenPool opens a pool on a DSN, for as long as the session lasts.
 func (s *Session) OpenPool(dsn string, lease time.Duration) (*sqlx.DB, error) {
-	db, err := connect.OpenWith(dsn, connect.Options{Lease: lease, TLS: tlsOf(s.Config.TLS), Connections: s.Config.Connections, StatementTime: s.Program.StatementTime,
-		Shard: s.Shard, Away: s.away})
+	return s.openPool(dsn, connect.Options{Lease: lease, Connections: s.Config.Connections, StatementTime: s.Program.StatementTime, Shard: s.Shard, Away: s.away})
+}
+
+func (s *Session) openPool(dsn string, o connect.Options) (*sqlx.DB, error) {
+	o.TLS = tlsOf(s.Config.TLS)
+	db, err := connect.OpenWith(dsn, o)
 	if err != nil {
 		return nil, err
 	}
@@ -115,13 +131,15 @@ func (prog *Program) Connect(cmd *cobra.Command, do func(s *Session) error) erro
 
 // Read is Connect for a command that writes nothing: of whichever resolution the tables are.
 func (prog *Program) Read(cmd *cobra.Command, do func(s *Session) error) error {
-	return prog.Open(cmd, 0, func(s *Session) error {
-		if err := s.newClient(cmd.Context(), 0); err != nil {
-			return err
-		}
-		s.Config.Grid = s.Client.Grid()
-		return do(s)
-	})
+	return prog.Open(cmd, 0, func(s *Session) error { return s.read(cmd.Context(), do) })
+}
+
+func (s *Session) read(ctx context.Context, do func(s *Session) error) error {
+	if err := s.newClient(ctx, 0); err != nil {
+		return err
+	}
+	s.Config.Grid = s.Client.Grid()
+	return do(s)
 }
 
 // NewClient makes the client, on tables of the resolution that is configured.
@@ -137,7 +155,7 @@ func (s *Session) newClient(ctx context.Context, resolution time.Duration) error
 	s.Client, err = client.New(ctx, s.DB, client.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect),
 		Resolution: resolution, Guards: s.Config.Guards, Registry: s.Registry})
 	if err == nil {
-		s.Schedules = schedule.New(s.Client)
+		s.Schedules, s.Rules = schedule.New(s.Client), rulebook.New(s.Client)
 		s.Jobs = steps.New(s.Client, steps.Options{Guards: s.Config.Guards, Log: s.Log})
 	}
 	return s.Explain(err)
@@ -194,7 +212,7 @@ func (s *Session) Explain(err error) error {
 		ctx, cancel := context.WithTimeout(context.Background(), ConnectTime)
 		defer cancel()
 		schema := migrate.Schema{Prefix: s.Config.TablePrefix, Resolution: s.Config.Grid.Resolution()}
-		return fmt.Errorf("%w. %s", err, migrate.Advice(ctx, s.DB.DB, schema, s.Program.Name+" migrate"))
+		return fmt.Errorf("%w. %s", err, migrate.Advice(ctx, s.DB.DB, schema, s.Program.withConfig("migrate")))
 	case errors.Is(err, context.Canceled):
 		return err
 	case exit.IsDenied(err):

@@ -1,9 +1,11 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -47,7 +49,7 @@ func (s *Session) OnShard(shard string, away func(), do func(s *Session) error) 
 }
 
 // OpenEach is Open for what is done on each shard of Vitess for itself, one after the other, where the DSN is that of a keyspace. One that fails
-// keeps no other from being done; before what one prints for people stands which it is.
+// keeps no other from being done, and an interrupt all that follow; before what one prints for people stands which it is, and in each object of JSON.
 func (prog *Program) OpenEach(cmd *cobra.Command, lease time.Duration, do func(s *Session) error) error {
 	return prog.Open(cmd, lease, func(s *Session) error {
 		list, err := s.Shards(cmd.Context())
@@ -57,25 +59,81 @@ func (prog *Program) OpenEach(cmd *cobra.Command, lease time.Duration, do func(s
 		case len(list) == 0:
 			return do(s)
 		}
-		var said, unsaid []error
+		var errs []error
 		for _, shard := range list {
-			if !prog.JSON {
-				if err := output.Say(cmd.OutOrStdout(), "shard %s:", shard); err != nil {
-					return err
-				}
+			if err := s.onShard(cmd, shard, do); err != nil {
+				errs = append(errs, fmt.Errorf("shard %s: %w", shard, err))
 			}
-			err := s.OnShard(shard, nil, do)
-			switch known := new(exit.Error); {
-			case err == nil:
-			case errors.As(err, &known) && known.Printed:
-				said = append(said, err)
-			default:
-				unsaid = append(unsaid, fmt.Errorf("shard %s: %w", shard, err))
+			if cmd.Context().Err() != nil {
+				break
 			}
 		}
-		if len(unsaid) > 0 {
-			return errors.Join(unsaid...)
-		}
-		return errors.Join(said...)
+		return together(errs)
 	})
+}
+
+// together is what the errors of shards come to. Where output says them all, the worst exit code counts; else those that it does not say, with their
+// exit code, or that of any failure where they have several: none is to be taken for all that went wrong.
+func together(errs []error) error {
+	var unsaid []error
+	code := exit.CodeOK
+	for _, err := range errs {
+		switch is := exit.Code(err); {
+		case exit.Printed(err):
+			continue
+		case is == exit.CodeInterrupted, code == exit.CodeOK:
+			code = is
+		case code != is && code != exit.CodeInterrupted:
+			code = exit.CodeFailure
+		}
+		unsaid = append(unsaid, err)
+	}
+	switch {
+	case len(unsaid) > 0:
+		return &exit.Error{Code: code, Err: errors.Join(unsaid...)}
+	case len(errs) > 0:
+		return slices.MaxFunc(errs, func(a, b error) int { return cmp.Compare(exit.Code(a), exit.Code(b)) })
+	}
+	return nil
+}
+
+// onShard is OnShard for one of several, one after the other, which what is printed names.
+func (s *Session) onShard(cmd *cobra.Command, shard string, do func(s *Session) error) error {
+	out := cmd.OutOrStdout()
+	if !s.Program.JSON {
+		if err := output.Say(out, "shard %s:", shard); err != nil {
+			return err
+		}
+		return s.OnShard(shard, nil, do)
+	}
+	named, err := output.OnShard(out, shard)
+	if err != nil {
+		return err
+	}
+	cmd.SetOut(named)
+	defer cmd.SetOut(out)
+	return s.OnShard(shard, nil, do)
+}
+
+// ConnectEach is OpenEach with a client.
+func (prog *Program) ConnectEach(cmd *cobra.Command, do func(s *Session) error) error {
+	return prog.OpenEach(cmd, 0, func(s *Session) error {
+		if err := s.NewClient(cmd.Context()); err != nil {
+			return err
+		}
+		return do(s)
+	})
+}
+
+// ReadEach is OpenEach for a command that writes nothing, as Read.
+func (prog *Program) ReadEach(cmd *cobra.Command, do func(s *Session) error) error {
+	return prog.OpenEach(cmd, 0, func(s *Session) error { return s.read(cmd.Context(), do) })
+}
+
+// OneShard refuses a command on each of several shards that would never come to the second.
+func (s *Session) OneShard(what string) error {
+	if s.Shard == "" {
+		return nil
+	}
+	return exit.Usage(fmt.Errorf("%s looks at one shard of Vitess, which the DSN is to name, as in /shop:%s", what, s.Shard))
 }

@@ -32,7 +32,7 @@ func roleOf(args []string) string {
 		if slices.Contains(args, "--yes") { // all that match
 			return "oncall"
 		}
-	case "forward": // without routes, as in Uses, it asks nobody
+	case "forward", "notify": // without routes and receivers, as in Uses, they ask nobody
 		return "worker"
 	case "insert":
 		if !slices.Contains(args, "--on-pending") && !slices.Contains(args, "--file") {

@@ -44,6 +44,21 @@ var Uses = map[string]use{
 	"slots ceil":   {args: []string{"13:05"}},
 	"slots served": {},
 	"slots cover":  {args: []string{"--minutes", "0,30"}},
+	"spool":        {args: []string{"/nowhere/spool"}},
+	"spool put":    {args: []string{"/nowhere/spool", "--in", "1h", "--", "true"}},
+
+	"rule":        {},
+	"rule list":   {Role: "operator", Asks: "tables"},
+	"rule show":   {args: []string{"a"}, Role: "operator", Asks: "tables"},
+	"rule try":    {args: []string{"a", "--occasion", "b", "--exec", "x"}, Role: "operator", Asks: "tables"},
+	"rule set":    {args: []string{"a", "--occasion", "b", "--exec", "x"}, Role: "app-reschedule", Asks: "tables"},
+	"rule pause":  {args: []string{"a"}, Role: "app-reschedule", Asks: "tables"},
+	"rule resume": {args: []string{"a"}, Role: "app-reschedule", Asks: "tables"},
+	"rule delete": {args: []string{"a"}, Role: "app-reschedule", Asks: "tables"},
+	"rule move":   {args: []string{"a"}, Role: "app-reschedule", Asks: "tables"},
+	"rule export": {Role: "operator", Asks: "tables"},
+	"rule import": {args: []string{inTestdata("rules.yaml")}, Role: "app-reschedule", Asks: "tables"},
+	"rule report": {args: []string{"b", "--entity", "a/b"}, Role: "app", Asks: "tables"},
 
 	"schedule":          {},
 	"schedule create":   {args: []string{"a", "@daily", "--exec", "x"}, Role: "app", Asks: "tables"},
@@ -61,7 +76,7 @@ var Uses = map[string]use{
 	"schedule next":     {args: []string{"30 2 * * *"}},
 
 	"job":          {},
-	"job create":   {args: []string{jobsFile()}, Role: "app", Asks: "tables"},
+	"job create":   {args: []string{inTestdata("jobs.yaml")}, Role: "app", Asks: "tables"},
 	"job edit":     {args: []string{"a", "--file", "-", "--yes"}, Role: "app", Asks: "tables"},
 	"job versions": {args: []string{"a"}, Role: "app", Asks: "tables"},
 	"job back":     {args: []string{"a", "1"}, Role: "app", Asks: "tables"},
@@ -71,7 +86,7 @@ var Uses = map[string]use{
 	"job resume":   {args: []string{"a"}, Role: "app", Asks: "tables"},
 	"job run":      {args: []string{"a"}, Role: "app", Asks: "tables"},
 	"job delete":   {args: []string{"a"}, Role: "app", Asks: "tables"},
-	"job import":   {args: []string{jobsFile()}, Role: "app", Asks: "tables"},
+	"job import":   {args: []string{inTestdata("jobs.yaml")}, Role: "app", Asks: "tables"},
 	"job export":   {Role: "app", Asks: "tables"},
 	"runs":         {Role: "operator", Asks: "tables"},
 
@@ -105,10 +120,12 @@ var Uses = map[string]use{
 	"reslot":            {args: []string{"--resolution", "1s"}, Role: "owner", Asks: "database"},
 	"prune":             {args: []string{"--keep", "90d"}, Role: "owner", Asks: "tables"},
 	"doctor":            {Role: "worker", Asks: "database"},
+	"notify":            {}, // without receivers it asks nobody
 	"stats":             {Role: "analyst", Asks: "tables"},
 	"stats percentiles": {Role: "analyst", Asks: "tables"},
 	"stats verify":      {Role: "analyst", Asks: "tables"},
 	"stats rebuild":     {args: []string{"--from", "now-2d"}, Role: "worker", Asks: "tables"},
+	"advise":            {Role: "operator", Asks: "tables"},
 	"audit":             {Role: "analyst", Asks: "tables"},
 	"attest":            {Role: "operator", Asks: "tables"},
 	"blocking":          {Role: "operator", Asks: "database"},
@@ -116,18 +133,21 @@ var Uses = map[string]use{
 	"units":             {},
 	"units cron":        {},
 	"units systemd":     {},
+	"monitoring":        {},
 	"vschema":           {},
+	"check-endpoint":    {args: []string{"http://127.0.0.1:1/"}},
 	"config":            {},
 	"config example":    {},
 	"demo":              {args: []string{"--for", "1s"}},
+	"dev":               {args: []string{"--resolution", "7s"}}, // refused: it would stay
 	"version":           {},
 	"forecast":          {Role: "analyst", Asks: "tables"},
 }
 
-// jobsFile is a file with a job.
-func jobsFile() string {
+// inTestdata is a file of this package.
+func inTestdata(name string) string {
 	_, here, _, _ := runtime.Caller(0) // tests are run in the folders of their packages
-	return filepath.Join(filepath.Dir(here), "testdata", "jobs.yaml")
+	return filepath.Join(filepath.Dir(here), "testdata", name)
 }
 
 // LineOf is the command line of a use.

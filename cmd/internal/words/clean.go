@@ -54,9 +54,5 @@ func Drives(r rune) bool {
 
 // Clip cleans a text and shortens it to a number of characters.
 func Clip(text string, length int) string {
-	text = Clean(text)
-	if utf8.RuneCountInString(text) <= length {
-		return text
-	}
-	return string([]rune(text)[:length-1]) + "…"
+	return prescient.Shorten(Clean(text), length)
 }

@@ -132,6 +132,7 @@ const (
 	ProblemTypeErrBusy          ProblemType = "urn:prescient:error:ErrBusy"
 	ProblemTypeErrConfigChanged ProblemType = "urn:prescient:error:ErrConfigChanged"
 	ProblemTypeErrExists        ProblemType = "urn:prescient:error:ErrExists"
+	ProblemTypeErrFixed         ProblemType = "urn:prescient:error:ErrFixed"
 	ProblemTypeErrForbidden     ProblemType = "urn:prescient:error:ErrForbidden"
 	ProblemTypeErrInUse         ProblemType = "urn:prescient:error:ErrInUse"
 	ProblemTypeErrInvalid       ProblemType = "urn:prescient:error:ErrInvalid"
@@ -145,9 +146,53 @@ const (
 	ProblemTypeErrReslotting    ProblemType = "urn:prescient:error:ErrReslotting"
 	ProblemTypeErrStale         ProblemType = "urn:prescient:error:ErrStale"
 	ProblemTypeErrToken         ProblemType = "urn:prescient:error:ErrToken"
+	ProblemTypeErrTooMany       ProblemType = "urn:prescient:error:ErrTooMany"
 	ProblemTypeErrUnauthorized  ProblemType = "urn:prescient:error:ErrUnauthorized"
 	ProblemTypeErrUnderWay      ProblemType = "urn:prescient:error:ErrUnderWay"
 	ProblemTypeOther            ProblemType = "about:blank"
+)
+
+// Defines values for RuleOnPending.
+const (
+	RuleOnPendingEarlier RuleOnPending = "earlier"
+	RuleOnPendingKeep    RuleOnPending = "keep"
+	RuleOnPendingLater   RuleOnPending = "later"
+	RuleOnPendingReplace RuleOnPending = "replace"
+)
+
+// Defines values for RuleState.
+const (
+	RuleStateOff RuleState = "off"
+	RuleStateOn  RuleState = "on"
+)
+
+// Defines values for RuleSettingOlder.
+const (
+	RuleSettingOlderLeave RuleSettingOlder = "leave"
+	RuleSettingOlderMove  RuleSettingOlder = "move"
+)
+
+// Defines values for RuleSettingOnPending.
+const (
+	RuleSettingOnPendingEarlier RuleSettingOnPending = "earlier"
+	RuleSettingOnPendingKeep    RuleSettingOnPending = "keep"
+	RuleSettingOnPendingLater   RuleSettingOnPending = "later"
+	RuleSettingOnPendingReplace RuleSettingOnPending = "replace"
+)
+
+// Defines values for RuleVersionOnPending.
+const (
+	RuleVersionOnPendingEarlier RuleVersionOnPending = "earlier"
+	RuleVersionOnPendingKeep    RuleVersionOnPending = "keep"
+	RuleVersionOnPendingLater   RuleVersionOnPending = "later"
+	RuleVersionOnPendingReplace RuleVersionOnPending = "replace"
+)
+
+// Defines values for RuleVersionState.
+const (
+	RuleVersionStateDeleted RuleVersionState = "deleted"
+	RuleVersionStateOff     RuleVersionState = "off"
+	RuleVersionStateOn      RuleVersionState = "on"
 )
 
 // Defines values for ScheduleCatchUp.
@@ -277,6 +322,46 @@ const (
 	ChecksExportPendingParamsFormatCsv   ChecksExportPendingParamsFormat = "csv"
 	ChecksExportPendingParamsFormatJsonl ChecksExportPendingParamsFormat = "jsonl"
 )
+
+// AdviceGroup defines model for AdviceGroup.
+type AdviceGroup struct {
+	Advised            EstimateCost `json:"advised"`
+	AgesSeconds        []int64      `json:"ages_seconds,omitempty,omitzero"`
+	ApartSeconds       float64      `json:"apart_seconds"`
+	AtGuard            int64        `json:"at_guard"`
+	Checks             int64        `json:"checks"`
+	Curve              Curve        `json:"curve,omitempty,omitzero"`
+	Differ             time.Time    `json:"differ,omitempty,omitzero"`
+	Ended              int64        `json:"ended"`
+	EntityName         string       `json:"entity_name"`
+	Example            time.Time    `json:"example,omitempty,omitzero"`
+	FirstNowSeconds    int64        `json:"first_now_seconds"`
+	Found              int64        `json:"found"`
+	Guessed            float64      `json:"guessed"`
+	JobExec            string       `json:"job_exec"`
+	Learned            int64        `json:"learned"`
+	MaxChecks          int64        `json:"max_checks,omitempty,omitzero"`
+	NearGuard          int64        `json:"near_guard"`
+	NextInSeconds      []int64      `json:"next_in_seconds,omitempty,omitzero"`
+	None               string       `json:"none,omitempty,omitzero"`
+	Now                EstimateCost `json:"now"`
+	OutOfReach         bool         `json:"out_of_reach,omitempty,omitzero"`
+	Regular            int64        `json:"regular"`
+	Reported           int64        `json:"reported"`
+	WorkersLateSeconds float64      `json:"workers_late_seconds"`
+}
+
+// AdviceReport defines model for AdviceReport.
+type AdviceReport struct {
+	Before      time.Time     `json:"before"`
+	Ends        int64         `json:"ends"`
+	From        time.Time     `json:"from"`
+	Further     int64         `json:"further"`
+	Groups      []AdviceGroup `json:"groups"`
+	Pending     int64         `json:"pending"`
+	Share       float64       `json:"share"`
+	SlotSeconds int64         `json:"slot_seconds"`
+}
 
 // AgentExec defines model for AgentExec.
 type AgentExec struct {
@@ -697,6 +782,21 @@ type Created struct {
 	Created bool `json:"created"`
 }
 
+// Curve defines model for Curve.
+type Curve struct {
+	Day          []float64    `json:"day,omitempty,omitzero"`
+	FirstSeconds int64        `json:"first_seconds"`
+	Points       []CurvePoint `json:"points"`
+	Price        float64      `json:"price"`
+}
+
+// CurvePoint defines model for CurvePoint.
+type CurvePoint struct {
+	AgeSeconds int64   `json:"age_seconds"`
+	Happened   float64 `json:"happened"`
+	Reported   float64 `json:"reported,omitempty,omitzero"`
+}
+
 // DoctorFinding defines model for DoctorFinding.
 type DoctorFinding struct {
 	About    []string `json:"about,omitempty,omitzero"`
@@ -732,18 +832,27 @@ type Ended struct {
 	LastError    string     `json:"last_error,omitempty,omitzero"`
 	LatenessMS   *int64     `json:"lateness_ms"`
 	NextCheckAt  time.Time  `json:"next_check_at"`
+	OccasionAt   *time.Time `json:"occasion_at,omitempty"`
 	Outcome      string     `json:"outcome"`
 
 	// Payload Any JSON.
 	Payload     json.RawMessage `json:"payload"`
 	PutOffCount int64           `json:"put_off_count"`
 	Revision    Uint64          `json:"revision"`
+	RuleVersion int32           `json:"rule_version,omitempty,omitzero"`
 	RunMS       int64           `json:"run_ms"`
 	Slot        time.Time       `json:"slot"`
 	StartedAt   *time.Time      `json:"started_at"`
 	Tag         string          `json:"tag"`
 	TotalMS     int64           `json:"total_ms"`
+	Trace       string          `json:"trace,omitempty,omitzero"`
 	Worker      string          `json:"worker"`
+}
+
+// EstimateCost defines model for EstimateCost.
+type EstimateCost struct {
+	Calls       float64 `json:"calls"`
+	LateSeconds float64 `json:"late_seconds"`
 }
 
 // EventMatchCount defines model for EventMatchCount.
@@ -879,13 +988,16 @@ type FutureJob struct {
 	JobExec      string     `json:"job_exec"`
 	LastError    string     `json:"last_error,omitempty,omitzero"`
 	NextCheckAt  time.Time  `json:"next_check_at"`
+	OccasionAt   *time.Time `json:"occasion_at,omitempty"`
 
 	// Payload Any JSON.
 	Payload     json.RawMessage `json:"payload"`
 	PutOffCount int64           `json:"put_off_count"`
 	Revision    Uint64          `json:"revision"`
+	RuleVersion int32           `json:"rule_version,omitempty,omitzero"`
 	Tag         string          `json:"tag"`
 	TotalMS     int64           `json:"total_ms"`
+	Trace       string          `json:"trace,omitempty,omitzero"`
 }
 
 // Healthy defines model for Healthy.
@@ -1358,6 +1470,55 @@ type NewUser struct {
 // NewUserRole What the user may do.
 type NewUserRole string
 
+// Nothing defines model for Nothing.
+type Nothing = map[string]interface{}
+
+// NotifyKnown defines model for NotifyKnown.
+type NotifyKnown struct {
+	Code string `json:"code"`
+
+	// GoneSince Since when it is not seen any more.
+	GoneSince *time.Time `json:"gone_since"`
+	Severity  string     `json:"severity"`
+
+	// Since Since when it is seen.
+	Since time.Time `json:"since"`
+	Text  string    `json:"text"`
+
+	// ToldAt When the receiver acknowledged it last; null where it knows nothing of it.
+	ToldAt *time.Time `json:"told_at"`
+
+	// Waits What it is to be told of it: new, worse, more, reminder or over; empty for nothing.
+	Waits string `json:"waits"`
+}
+
+// NotifyStanding defines model for NotifyStanding.
+type NotifyStanding struct {
+	Codes []NotifyKnown `json:"codes"`
+
+	// Error Why a receiver cannot be reached, of several the first.
+	Error    string `json:"error"`
+	Receiver string `json:"receiver"`
+
+	// UnreachedSince Since when it cannot be reached; null where that is not known.
+	UnreachedSince *time.Time `json:"unreached_since"`
+
+	// Waiting Of how many codes it is to be told, and did not acknowledge that yet.
+	Waiting int64 `json:"waiting"`
+}
+
+// NotifyTold defines model for NotifyTold.
+type NotifyTold struct {
+	// At The database's time.
+	At time.Time `json:"at"`
+
+	// Receivers Those who were told of something that is not over, or are to be told.
+	Receivers []NotifyStanding `json:"receivers"`
+
+	// Worker The worker that tells receivers; empty where none does.
+	Worker string `json:"worker"`
+}
+
 // OccurrenceDefinition defines model for OccurrenceDefinition.
 type OccurrenceDefinition struct {
 	At time.Time `json:"at"`
@@ -1508,6 +1669,26 @@ type PageOfPaused struct {
 	Rows    []Paused  `json:"rows"`
 }
 
+// PageOfRule defines model for PageOfRule.
+type PageOfRule struct {
+	// Next The cursor of the next page; empty where this is the last.
+	Next string `json:"next"`
+
+	// Reached Rows were looked at as far as this time; go on with next.
+	Reached time.Time `json:"reached,omitempty,omitzero"`
+	Rows    []Rule    `json:"rows"`
+}
+
+// PageOfRuleVersion defines model for PageOfRuleVersion.
+type PageOfRuleVersion struct {
+	// Next The cursor of the next page; empty where this is the last.
+	Next string `json:"next"`
+
+	// Reached Rows were looked at as far as this time; go on with next.
+	Reached time.Time     `json:"reached,omitempty,omitzero"`
+	Rows    []RuleVersion `json:"rows"`
+}
+
 // PageOfSchedule defines model for PageOfSchedule.
 type PageOfSchedule struct {
 	// Next The cursor of the next page; empty where this is the last.
@@ -1638,6 +1819,15 @@ type Placed struct {
 // PlacedDid defines model for Placed.Did.
 type PlacedDid string
 
+// Planned defines model for Planned.
+type Planned struct {
+	// Is For when it waits; none where the schedule is paused.
+	Is time.Time `json:"is,omitempty,omitzero"`
+
+	// Was For when it waited, where there was one.
+	Was time.Time `json:"was,omitempty,omitzero"`
+}
+
 // PreviewDefinition defines model for PreviewDefinition.
 type PreviewDefinition struct {
 	// ClocksChange When the clocks of the zone are changed next, after from.
@@ -1674,6 +1864,15 @@ type RefusalDefinition struct {
 	Reason string `json:"reason"`
 }
 
+// Reported defines model for Reported.
+type Reported struct {
+	// Checks What became of the check of each rule that makes one of it, by the rules' names.
+	Checks map[string]Placed `json:"checks"`
+
+	// Ended How many pending checks it ended.
+	Ended int64 `json:"ended"`
+}
+
 // Rescheduling defines model for Rescheduling.
 type Rescheduling struct {
 	// DueAt When to check. A time that is over goes to the next open slot.
@@ -1705,6 +1904,234 @@ type Rotating struct {
 
 	// OverlapMS For how many milliseconds the old one is still good, a day by default.
 	OverlapMS int64 `json:"overlap_ms,omitempty,omitzero"`
+}
+
+// Rule defines model for Rule.
+type Rule struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// DelayMS How long after the occasion a check is due.
+	DelayMS int64 `json:"delay_ms,omitempty,omitzero"`
+
+	// Ends The occasions that end its check.
+	Ends []string `json:"ends,omitempty,omitzero"`
+
+	// ExpiresAfterMS How long after it is due a check is of use; 0 for ever.
+	ExpiresAfterMS int64 `json:"expires_after_ms,omitempty,omitzero"`
+
+	// JobExec What its checks run: the same in all versions.
+	JobExec string `json:"job_exec"`
+
+	// MaxChecks A guard of its own, -1 for none; that of the job_exec by default.
+	MaxChecks int64 `json:"max_checks,omitempty,omitzero"`
+
+	// MaxErrors The same of errors in a row.
+	MaxErrors int64  `json:"max_errors,omitempty,omitzero"`
+	Name      string `json:"name"`
+
+	// Occasion What makes its checks, such as order.placed: the same in all versions.
+	Occasion string `json:"occasion"`
+
+	// OnPending What a further occasion does to a check that is pending; keep by default.
+	OnPending RuleOnPending `json:"on_pending,omitempty,omitzero"`
+
+	// Payload A JSON object, into which the data of an occasion are merged; for operators.
+	Payload json.RawMessage `json:"payload,omitempty,omitzero"`
+
+	// Since When it was made or switched on: what happened before makes no check.
+	Since time.Time `json:"since"`
+
+	// SpreadMS It is due somewhere in so much more time, always at the same place.
+	SpreadMS  int64     `json:"spread_ms,omitempty,omitzero"`
+	State     RuleState `json:"state"`
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// Version Rises with every change.
+	Version int32    `json:"version"`
+	Walk    RuleWalk `json:"walk"`
+}
+
+// RuleOnPending What a further occasion does to a check that is pending; keep by default.
+type RuleOnPending string
+
+// RuleState defines model for Rule.State.
+type RuleState string
+
+// RuleNamed defines model for RuleNamed.
+type RuleNamed struct {
+	// Name The name of the rule.
+	Name string `json:"name"`
+}
+
+// RuleReporting defines model for RuleReporting.
+type RuleReporting struct {
+	// At When it happened; now by default.
+	At time.Time `json:"at,omitempty,omitzero"`
+
+	// Data A JSON object, which is merged into the payload of the rule.
+	Data json.RawMessage `json:"data,omitempty,omitzero"`
+
+	// Entity To what: name/key, as in order/42.
+	Entity string `json:"entity"`
+
+	// Occasion What happened, such as order.placed.
+	Occasion string `json:"occasion"`
+}
+
+// RuleSet defines model for RuleSet.
+type RuleSet struct {
+	// Changed False where it said so already.
+	Changed bool `json:"changed"`
+
+	// Version The version that it has now.
+	Version int32 `json:"version"`
+}
+
+// RuleSetting defines model for RuleSetting.
+type RuleSetting struct {
+	// DelayMS How long after the occasion a check is due.
+	DelayMS int64 `json:"delay_ms,omitempty,omitzero"`
+
+	// Ends The occasions that end its check.
+	Ends []string `json:"ends,omitempty,omitzero"`
+
+	// ExpiresAfterMS How long after it is due a check is of use; 0 for ever.
+	ExpiresAfterMS int64 `json:"expires_after_ms,omitempty,omitzero"`
+
+	// JobExec What its checks run: the same in all versions.
+	JobExec string `json:"job_exec"`
+
+	// MaxChecks A guard of its own, -1 for none; that of the job_exec by default.
+	MaxChecks int64 `json:"max_checks,omitempty,omitzero"`
+
+	// MaxErrors The same of errors in a row.
+	MaxErrors int64  `json:"max_errors,omitempty,omitzero"`
+	Name      string `json:"name"`
+
+	// New Refuse it where there is a rule of the name.
+	New bool `json:"new,omitempty,omitzero"`
+
+	// Occasion What makes its checks, such as order.placed: the same in all versions.
+	Occasion string `json:"occasion"`
+
+	// Older What becomes of what is pending by older versions; move by default.
+	Older RuleSettingOlder `json:"older,omitempty,omitzero"`
+
+	// OnPending What a further occasion does to a check that is pending; keep by default.
+	OnPending RuleSettingOnPending `json:"on_pending,omitempty,omitzero"`
+
+	// Payload A JSON object, into which the data of an occasion are merged; for operators.
+	Payload json.RawMessage `json:"payload,omitempty,omitzero"`
+
+	// SpreadMS It is due somewhere in so much more time, always at the same place.
+	SpreadMS int64 `json:"spread_ms,omitempty,omitzero"`
+
+	// Version Refuse it where the rule has another version by now.
+	Version int32 `json:"version,omitempty,omitzero"`
+}
+
+// RuleSettingOlder What becomes of what is pending by older versions; move by default.
+type RuleSettingOlder string
+
+// RuleSettingOnPending What a further occasion does to a check that is pending; keep by default.
+type RuleSettingOnPending string
+
+// RuleSwitching defines model for RuleSwitching.
+type RuleSwitching struct {
+	// End End what is pending, by and by. It stays by default, and is still ended by its occasions.
+	End bool `json:"end,omitempty,omitzero"`
+
+	// Name The name of the rule.
+	Name string `json:"name"`
+}
+
+// RuleVersion defines model for RuleVersion.
+type RuleVersion struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// DelayMS How long after the occasion a check is due.
+	DelayMS int64 `json:"delay_ms,omitempty,omitzero"`
+
+	// Ends The occasions that end its check.
+	Ends []string `json:"ends,omitempty,omitzero"`
+
+	// ExpiresAfterMS How long after it is due a check is of use; 0 for ever.
+	ExpiresAfterMS int64 `json:"expires_after_ms,omitempty,omitzero"`
+
+	// JobExec What its checks run: the same in all versions.
+	JobExec string `json:"job_exec"`
+
+	// MaxChecks A guard of its own, -1 for none; that of the job_exec by default.
+	MaxChecks int64 `json:"max_checks,omitempty,omitzero"`
+
+	// MaxErrors The same of errors in a row.
+	MaxErrors int64  `json:"max_errors,omitempty,omitzero"`
+	Name      string `json:"name"`
+
+	// Occasion What makes its checks, such as order.placed: the same in all versions.
+	Occasion string `json:"occasion"`
+
+	// OnPending What a further occasion does to a check that is pending; keep by default.
+	OnPending RuleVersionOnPending `json:"on_pending,omitempty,omitzero"`
+
+	// Payload A JSON object, into which the data of an occasion are merged; for operators.
+	Payload json.RawMessage `json:"payload,omitempty,omitzero"`
+
+	// SpreadMS It is due somewhere in so much more time, always at the same place.
+	SpreadMS int64            `json:"spread_ms,omitempty,omitzero"`
+	State    RuleVersionState `json:"state"`
+	Version  int32            `json:"version"`
+}
+
+// RuleVersionOnPending What a further occasion does to a check that is pending; keep by default.
+type RuleVersionOnPending string
+
+// RuleVersionState defines model for RuleVersion.State.
+type RuleVersionState string
+
+// RuleWalk defines model for RuleWalk.
+type RuleWalk struct {
+	// Behind Not all that is pending has been looked at since: a slot run moves or ends what is left when its slot comes.
+	Behind bool   `json:"behind"`
+	Ended  Uint64 `json:"ended"`
+
+	// Late How many of the moved ones were to be called before they were moved.
+	Late  Uint64 `json:"late"`
+	Moved Uint64 `json:"moved"`
+
+	// Pass How often all has been looked at, this time included; 0 where nobody has begun.
+	Pass int64 `json:"pass"`
+}
+
+// RulebookPreview defines model for RulebookPreview.
+type RulebookPreview struct {
+	Ends    int64            `json:"ends,omitempty,omitzero"`
+	Late    int64            `json:"late"`
+	Moves   int64            `json:"moves"`
+	Samples []RulebookSample `json:"samples,omitempty,omitzero"`
+	Stays   int64            `json:"stays"`
+	Whole   bool             `json:"whole"`
+}
+
+// RulebookSample defines model for RulebookSample.
+type RulebookSample struct {
+	DueAt  time.Time `json:"due_at"`
+	Entity string    `json:"entity"`
+	To     time.Time `json:"to,omitempty,omitzero"`
+}
+
+// RulebookTried defines model for RulebookTried.
+type RulebookTried struct {
+	Called    int64     `json:"called"`
+	Ended     int64     `json:"ended"`
+	From      time.Time `json:"from"`
+	Occasions int64     `json:"occasions"`
+	Open      int64     `json:"open"`
+	Peak      int64     `json:"peak"`
+	PeakAt    time.Time `json:"peak_at,omitempty,omitzero"`
+	To        time.Time `json:"to"`
+	Whole     bool      `json:"whole"`
+	Witness   string    `json:"witness"`
 }
 
 // Schedule defines model for Schedule.
@@ -2733,6 +3160,22 @@ type EventsSetAsideParams struct {
 	Limit int64
 }
 
+// ExecsAdviseParams are what ExecsAdvise is asked.
+type ExecsAdviseParams struct {
+	// From Checks inserted at this time or later, four weeks before the end by default.
+	From time.Time
+	// Before Checks inserted before this time, now by default.
+	Before time.Time
+	// JobExec The job_exec of the checks.
+	JobExec string
+	// EntityName Only this kind of entity; by default that of most checks is advised, and the others are named, up to 100.
+	EntityName string
+	// LateMS How late what happened may be found, on average; 0 for as late as now.
+	LateMS int64
+	// OtherCancels A cancel says nothing of whether it happened; by default it says that it did just then.
+	OtherCancels bool
+}
+
 // ExecsListParams are what ExecsList is asked.
 type ExecsListParams struct {
 	// JobExec Only this job_exec.
@@ -2801,6 +3244,58 @@ type JobsRunsParams struct {
 type JobsVersionsParams struct {
 	// Name The name of the job.
 	Name string
+	// Limit How many, the latest first.
+	Limit int64
+}
+
+// RulesGetParams are what RulesGet is asked.
+type RulesGetParams struct {
+	// Name The name of the rule.
+	Name string
+}
+
+// RulesListParams are what RulesList is asked.
+type RulesListParams struct {
+	// Search Only those with this text in the name, the job_exec or an occasion, in upper or lower case.
+	Search string
+	// After Go on behind this cursor, which is next of the page before.
+	After string
+	// Limit How many rows the page has.
+	Limit int64
+}
+
+// RulesPreviewParams are what RulesPreview is asked.
+type RulesPreviewParams struct {
+	// Name The name of the rule.
+	Name string
+	// DelayMS The delay that it is to have.
+	DelayMS int64
+	// SpreadMS The spread that it is to have.
+	SpreadMS int64
+	// End What is pending is to be ended.
+	End bool
+}
+
+// RulesTryParams are what RulesTry is asked.
+type RulesTryParams struct {
+	// Occasion What makes its checks.
+	Occasion string
+	// DelayMS Its delay.
+	DelayMS int64
+	// SpreadMS Its spread.
+	SpreadMS int64
+	// From What happened from then on, a week before the end by default.
+	From time.Time
+	// Before What happened before then, now by default.
+	Before time.Time
+}
+
+// RulesVersionsParams are what RulesVersions is asked.
+type RulesVersionsParams struct {
+	// Name The name of the rule.
+	Name string
+	// Before Only versions before this one.
+	Before int32
 	// Limit How many, the latest first.
 	Limit int64
 }
@@ -3280,6 +3775,20 @@ func (c *Client) EventsSetAside(ctx context.Context, params EventsSetAsideParams
 	return call[PageOfEventSetAside](ctx, c, http.MethodGet, "/api/v1/events/set_aside", q, nil, nil)
 }
 
+// ExecsAdvise Tell from history when what checks of a job_exec wait for happens, and at which ages they find it with the fewest calls. It reads for a moment, up to 20,000 ends.
+//
+// Role: viewer. The answer may be 2s old: it is shared by all who ask the same with the same role.
+func (c *Client) ExecsAdvise(ctx context.Context, params ExecsAdviseParams) (*AdviceReport, error) {
+	q := make(query)
+	q.add("from", params.From, false)
+	q.add("before", params.Before, false)
+	q.add("job_exec", params.JobExec, false)
+	q.add("entity_name", params.EntityName, false)
+	q.add("late_ms", params.LateMS, false)
+	q.add("other_cancels", params.OtherCancels, false)
+	return call[AdviceReport](ctx, c, http.MethodGet, "/api/v1/execs/advise", q, nil, nil)
+}
+
 // ExecsList List the job_execs that workers have told of, each form and set of guards by itself.
 //
 // Role: viewer.
@@ -3428,6 +3937,20 @@ func (c *Client) Metrics(ctx context.Context) (*http.Response, error) {
 	return c.open(ctx, http.MethodGet, "/api/v1/metrics", nil, nil, nil)
 }
 
+// NotifyAgain Have what receivers wait for be sent within half a minute; it says whether somebody does that.
+//
+// Role: operator.
+func (c *Client) NotifyAgain(ctx context.Context, body Nothing, with ...With) (*Counted, error) {
+	return call[Counted](ctx, c, http.MethodPost, "/api/v1/notify/again", nil, body, with)
+}
+
+// NotifyList Tell which receivers were told of which findings, and which cannot be reached.
+//
+// Role: viewer. The answer may be 2s old: it is shared by all who ask the same with the same role.
+func (c *Client) NotifyList(ctx context.Context) (*NotifyTold, error) {
+	return call[NotifyTold](ctx, c, http.MethodGet, "/api/v1/notify/list", nil, nil, nil)
+}
+
 // PausesLift Lift pauses; it says how many there were.
 //
 // Role: operator.
@@ -3447,6 +3970,97 @@ func (c *Client) PausesList(ctx context.Context) (*PageOfPaused, error) {
 // Role: operator.
 func (c *Client) PausesSet(ctx context.Context, body Pausing, with ...With) (*Counted, error) {
 	return call[Counted](ctx, c, http.MethodPost, "/api/v1/pauses/set", nil, body, with)
+}
+
+// RulesDelete Delete a rule. Its versions stay, and go on where a rule of the name is made again.
+//
+// Role: operator.
+func (c *Client) RulesDelete(ctx context.Context, body RuleSwitching, with ...With) (*Counted, error) {
+	return call[Counted](ctx, c, http.MethodPost, "/api/v1/rules/delete", nil, body, with)
+}
+
+// RulesGet Get a rule, and how far what is pending follows it.
+//
+// Role: viewer.
+func (c *Client) RulesGet(ctx context.Context, params RulesGetParams) (*Rule, error) {
+	q := make(query)
+	q.add("name", params.Name, false)
+	return call[Rule](ctx, c, http.MethodGet, "/api/v1/rules/get", q, nil, nil)
+}
+
+// RulesList List rules in the order of their names.
+//
+// Role: viewer.
+func (c *Client) RulesList(ctx context.Context, params RulesListParams) (*PageOfRule, error) {
+	q := make(query)
+	q.add("search", params.Search, false)
+	q.add("after", params.After, false)
+	q.add("limit", params.Limit, false)
+	return call[PageOfRule](ctx, c, http.MethodGet, "/api/v1/rules/list", q, nil, nil)
+}
+
+// RulesPause Switch a rule off until it is resumed: it makes no more checks.
+//
+// Role: operator.
+func (c *Client) RulesPause(ctx context.Context, body RuleSwitching, with ...With) (*Changed, error) {
+	return call[Changed](ctx, c, http.MethodPost, "/api/v1/rules/pause", nil, body, with)
+}
+
+// RulesPreview Say how many pending checks a change of a rule would move or end, and show a few. It looks for 5 seconds.
+//
+// Role: operator. The answer may be 2s old: it is shared by all who ask the same with the same role.
+func (c *Client) RulesPreview(ctx context.Context, params RulesPreviewParams) (*RulebookPreview, error) {
+	q := make(query)
+	q.add("name", params.Name, false)
+	q.add("delay_ms", params.DelayMS, false)
+	q.add("spread_ms", params.SpreadMS, false)
+	q.add("end", params.End, false)
+	return call[RulebookPreview](ctx, c, http.MethodGet, "/api/v1/rules/preview", q, nil, nil)
+}
+
+// RulesReport Report an occasion, as an app does: rules have their checks ended and made, all of it or nothing. Of one that no rule knows nothing comes.
+//
+// Role: operator.
+func (c *Client) RulesReport(ctx context.Context, body RuleReporting, with ...With) (*Reported, error) {
+	return call[Reported](ctx, c, http.MethodPost, "/api/v1/rules/report", nil, body, with)
+}
+
+// RulesResume Switch a rule on again. What happened meanwhile makes no checks.
+//
+// Role: operator.
+func (c *Client) RulesResume(ctx context.Context, body RuleNamed, with ...With) (*Changed, error) {
+	return call[Changed](ctx, c, http.MethodPost, "/api/v1/rules/resume", nil, body, with)
+}
+
+// RulesSet Make a rule, or put what it says in the place of what it said: all of it, also its payload. What is pending is moved by and by.
+//
+// Role: operator.
+func (c *Client) RulesSet(ctx context.Context, body RuleSetting, with ...With) (*RuleSet, error) {
+	return call[RuleSet](ctx, c, http.MethodPost, "/api/v1/rules/set", nil, body, with)
+}
+
+// RulesTry Say what a rule would have made of what happened, by the checks of the rule of the same occasion with the longest delay. It looks for 20 seconds.
+//
+// Role: operator. The answer may be 2s old: it is shared by all who ask the same with the same role.
+func (c *Client) RulesTry(ctx context.Context, params RulesTryParams) (*RulebookTried, error) {
+	q := make(query)
+	q.add("occasion", params.Occasion, false)
+	q.add("delay_ms", params.DelayMS, false)
+	q.add("spread_ms", params.SpreadMS, false)
+	q.add("from", params.From, false)
+	q.add("before", params.Before, false)
+	return call[RulebookTried](ctx, c, http.MethodGet, "/api/v1/rules/try", q, nil, nil)
+}
+
+// RulesVersions List the versions of a rule, the latest first, also of one that was deleted.
+//
+// Role: viewer.
+func (c *Client) RulesVersions(ctx context.Context, params RulesVersionsParams) (*PageOfRuleVersion, error) {
+	q := make(query)
+	q.add("name", params.Name, false)
+	q.add("before", params.Before, false)
+	q.add("limit", params.Limit, false)
+	return call[PageOfRuleVersion](ctx, c, http.MethodGet, "/api/v1/rules/versions", q, nil, nil)
 }
 
 // RunsLong List the long runs that did not end. A page may be shorter than its limit.
@@ -3516,6 +4130,13 @@ func (c *Client) SchedulesPause(ctx context.Context, body ScheduleAsked, with ..
 // Role: operator.
 func (c *Client) SchedulesPauseAll(ctx context.Context, body Switching, with ...With) (*SwitchedDefinition, error) {
 	return call[SwitchedDefinition](ctx, c, http.MethodPost, "/api/v1/schedules/pause_all", nil, body, with)
+}
+
+// SchedulesPlanAnew Put the timer of a schedule to the time that its crontabs mean by the time zones of this machine, as after an update of them; one that was deleted is made anew.
+//
+// Role: operator.
+func (c *Client) SchedulesPlanAnew(ctx context.Context, body ScheduleAsked, with ...With) (*Planned, error) {
+	return call[Planned](ctx, c, http.MethodPost, "/api/v1/schedules/plan_anew", nil, body, with)
 }
 
 // SchedulesPreview Say when crontabs fire next.

@@ -234,13 +234,21 @@ func TestAClientReadsEveryAnswer(t *testing.T) {
 		r.Must(err)
 		_, err = c.PausesSet(ctx, apiclient.Pausing{JobExecs: []string{"digest"}, Reason: "broken"})
 		r.Must(err)
+		_, err = c.RulesSet(ctx, apiclient.RuleSetting{Name: "remind", Occasion: "order.placed", JobExec: "ship", DelayMS: 60_000, Payload: json.RawMessage(`{"n":1}`)})
+		r.Must(err)
+		reported, err := c.RulesReport(ctx, apiclient.RuleReporting{Occasion: "order.placed", Entity: "order/1", Data: json.RawMessage(`{"a":1}`)})
+		if err != nil || reported.Checks["remind"].Did != apiclient.PlacedDidInserted {
+			t.Errorf("%+v, %v", reported, err)
+		}
 		asked := map[string]any{
+			"RulesGet": apiclient.RulesGetParams{Name: "remind"}, "RulesVersions": apiclient.RulesVersionsParams{Name: "remind"}, "RulesPreview": apiclient.RulesPreviewParams{Name: "remind", DelayMS: 3_600_000},
+			"RulesTry":  apiclient.RulesTryParams{Occasion: "order.placed"},
 			"ChecksGet": apiclient.ChecksGetParams{Entity: "order/1", JobExec: "ship"}, "ChecksLife": apiclient.ChecksLifeParams{Entity: "order/0"},
 			"SchedulesGet": apiclient.SchedulesGetParams{ID: "digest"}, "SchedulesRuns": apiclient.SchedulesRunsParams{ID: "digest"},
 			"SchedulesVersions": apiclient.SchedulesVersionsParams{ID: "digest"}, "SchedulesVersion": apiclient.SchedulesVersionParams{ID: "digest", Version: 1},
 			"SchedulesPreview": apiclient.SchedulesPreviewParams{Crontab: []string{"0,30 * * * *", "5 4 * * *"}, Count: 3},
 			"JobsGet":          apiclient.JobsGetParams{Name: "nightly"}, "JobsVersions": apiclient.JobsVersionsParams{Name: "nightly"}, "JobsRuns": apiclient.JobsRunsParams{Name: "nightly"},
-			"BulkGet": apiclient.BulkGetParams{Number: 1 << 60}, "StepsGet": apiclient.StepsGetParams{Name: "none"}, "UsersGet": apiclient.UsersGetParams{Name: "none"}, "EventsMatching": apiclient.EventsMatchingParams{All: true},
+			"BulkGet": apiclient.BulkGetParams{Number: 1 << 60}, "StepsGet": apiclient.StepsGetParams{Name: "none"}, "UsersGet": apiclient.UsersGetParams{Name: "none"}, "EventsMatching": apiclient.EventsMatchingParams{All: true}, "ExecsAdvise": apiclient.ExecsAdviseParams{JobExec: "ship"},
 		}
 		may := map[string]apiclient.ProblemType{"BulkGet": apiclient.ProblemTypeErrNotFound, "ForecastGet": apiclient.ProblemTypeErrNone, "StepsGet": apiclient.ProblemTypeErrNotFound, "UsersGet": apiclient.ProblemTypeErrNotFound}
 		methods, seen := reflect.ValueOf(c), 0
@@ -270,7 +278,7 @@ func TestAClientReadsEveryAnswer(t *testing.T) {
 			if err := d.Decode(reflect.New(kind.Out(0).Elem()).Interface()); err != nil {
 				t.Errorf("%s: %v in %s", name.Name, err, r.strict.last)
 			}
-			if slices.Contains([]string{"ChecksLife", "ChecksEnded", "AuditList", "SchedulesList", "JobsGet", "PausesList"}, name.Name) && bytes.Contains(r.strict.last, []byte(`"rows":[]`)) {
+			if slices.Contains([]string{"ChecksLife", "ChecksEnded", "AuditList", "SchedulesList", "JobsGet", "PausesList", "RulesList", "RulesVersions"}, name.Name) && bytes.Contains(r.strict.last, []byte(`"rows":[]`)) {
 				t.Errorf("%s is empty: %s", name.Name, r.strict.last)
 			}
 		}

@@ -3,6 +3,7 @@ package broker
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -80,7 +81,8 @@ func checkHost(host string) error {
 // Settings returns what stands in the query, by name. A name that is not known, or comes twice, is an error.
 func (a Address) Settings(known ...string) (map[string]string, error) {
 	settings := make(map[string]string)
-	for name, values := range a.Query {
+	for _, name := range slices.Sorted(maps.Keys(a.Query)) {
+		values := a.Query[name]
 		switch {
 		case !slices.Contains(known, name) && len(known) == 0:
 			return nil, fmt.Errorf("the URL has the parameter %.40q; it may have none", name)

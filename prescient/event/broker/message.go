@@ -13,6 +13,9 @@ type Message struct {
 	Key string
 	// GeneratedAt is when the event was due, or happened, UTC.
 	GeneratedAt time.Time
+	// Trace is the trace in which it was put into the outbox, as the header traceparent of W3C Trace Context; empty for none. The forwarder
+	// adds that header to what a format returns.
+	Trace string
 	// ContentType is the media type of the body; empty where nobody knows.
 	ContentType string
 	// Headers go along, each once, in this order. They are ASCII; a broker without headers puts them where it can.
@@ -31,3 +34,7 @@ const (
 	HeaderKey         = "Prescient-Key"
 	HeaderGeneratedAt = "Prescient-Generated-At" // RFC 3339, UTC
 )
+
+// HeaderTrace is the header of W3C Trace Context (https://www.w3.org/TR/trace-context/) that says in which trace an event is. Messages of
+// every format have it.
+const HeaderTrace = "traceparent"

@@ -2,7 +2,7 @@
 //
 // The outbox has 64 shards, of which each live [Forwarder] has leases of some. It publishes the events of one key and topic one after the other, all
 // others side by side, and deletes what brokers have acknowledged, by a transaction that proves the lease's token. Every read of a shard begins with its
-// first row: no event that commits late is passed over.
+// first row, since an event may commit late.
 //
 // # Trouble
 //

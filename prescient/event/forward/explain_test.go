@@ -78,7 +78,7 @@ func explained(f *Forwarder) (list []rig.Explained) {
 	add("event/set_aside", get("event/set_aside"), map[string]string{"one": "PRIMARY 9"}, 17, "2026-11-20", "r", 3, 4)
 	add("event/list_set_aside", fill("event/list_set_aside", "{bytes}", "COALESCE(LENGTH(payload), 0)", "{but}", ""), map[string]string{"p_event_set_aside": "PRIMARY 8"}, 0, 100)
 	add("event/count_set_aside", fill("event/count_set_aside", "{but}", "AND topic = 't' "), map[string]string{"p_event_set_aside": "PRIMARY 8"}, 0, 100)
-	add("event/insert", fill("event/insert", "{rows}", "(1, 'a-1', 't', 'a', '2026-11-20', NULL, UTC_TIMESTAMP(6))"), nil)
+	add("event/insert", fill("event/insert", "{trace}", "", "{rows}", "(1, 'a-1', 't', 'a', '2026-11-20', NULL, UTC_TIMESTAMP(6))"), nil)
 	add("event/count", fill("event/count", "{rows}", "('2026-11-20', 't', 1, 0)"), nil)
 	add("event/failing", fill("event/failing", "{rows}", "('t', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 'e', 'r')"), nil)
 	add("event/works", fill("event/works", "{topics}", "'t', 'u'"), map[string]string{"p_event_topic": "PRIMARY 130"})

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"prescient/prescient"
+	"prescient/prescient/event/broker"
 	"prescient/prescient/internal/lease"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
@@ -68,6 +69,8 @@ type Observer struct {
 	Published func(topic string, delays []time.Duration)
 	// Failed is told of a publication that is to be tried again, SetAside of one that was refused for good.
 	Failed, SetAside func(topic string)
+	// Publishing is told of each message before it goes to its broker, and what it returns, which is not nil, of what came of that.
+	Publishing func(m broker.Message) (published func(error))
 }
 
 // publishTime is how long one publication may take.

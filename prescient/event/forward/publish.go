@@ -82,17 +82,18 @@ func (f *Forwarder) send(s *shard, t *topic, one row) (hold bool, err error) {
 		return true, err
 	}
 	defer done()
-	format := route.Format
-	if format == nil {
-		format = broker.Plain
-	}
-	m, err := format(broker.Message{ID: one.ID, Topic: one.Topic, Key: one.Key, GeneratedAt: one.GeneratedAt, ContentType: broker.ContentType(payload), Body: payload})
+	m, err := one.message(payload, route.Format)
 	if err != nil {
 		return route.Hold, broker.Refused(err)
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, publishTime)
 	defer cancel()
-	return route.Hold, route.Broker.Publish(ctx, m)
+	if publishing := f.options.Observer.Publishing; publishing != nil {
+		published := publishing(m)
+		defer func() { published(err) }()
+	}
+	err = route.Broker.Publish(ctx, m)
+	return route.Hold, err
 }
 
 // payload is that of an event. A long one is read now that its turn has come, and has its place in memory until done.

@@ -46,10 +46,10 @@ func TestEachBrokersClientIsForItsOwnPackage(t *testing.T) {
 	}
 }
 
-// A program compiles what makes the API, and what has people sign in to the page, only where it mounts them.
+// A program compiles what makes the API, what has people sign in to the page, and what sends e-mail, only where it names them.
 func TestWhatServeMountsIsForItsOwnPackages(t *testing.T) {
 	rooms := map[string]string{"github.com/danielgtaylor/huma": "prescient/api", "github.com/alexedwards/scs": "prescient/page/login", "github.com/coreos/go-oidc": "prescient/page/login",
-		"golang.org/x/oauth2": "prescient/page/login"}
+		"golang.org/x/oauth2": "prescient/page/login", "github.com/wneessen/go-mail": "prescient/notify/mail"}
 	seen := make(map[string]bool)
 	for _, s := range sources(t) {
 		folder := path.Dir(s.name)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A program that only inserts, or works, compiles no migrator, and nothing of Prometheus.
+// A program that only inserts, or works, compiles no migrator, nothing of Prometheus, and nothing that tells people of findings.
 func TestLayoutLeavesMigratorAndPrometheusToWhoNeedsThem(t *testing.T) {
 	list, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "prescient/prescient/client", "prescient/prescient/worker", "prescient/prescient/service").Output()
 	if err != nil {
@@ -15,7 +15,7 @@ func TestLayoutLeavesMigratorAndPrometheusToWhoNeedsThem(t *testing.T) {
 	}
 	packages := strings.Fields(string(list))
 	for _, name := range packages {
-		if regexp.MustCompile(`goose|afero|^prescient/sql/migrate$|prometheus`).MatchString(name) {
+		if regexp.MustCompile(`goose|afero|^prescient/sql/migrate$|prometheus|^prescient/prescient/notify|go-mail`).MatchString(name) {
 			t.Errorf("client, worker or service compile %s", name)
 		}
 	}

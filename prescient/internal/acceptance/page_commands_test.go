@@ -13,7 +13,7 @@ import (
 	"testing/fstest"
 )
 
-// Pages say by which command a figure was measured: the script, the package and the test are there.
+// Pages say by which command a figure was measured, and which test holds a promise: the script, the package and the test are there.
 func TestEveryCommandOnAPageIsThere(t *testing.T) {
 	commands, dead, err := deadCommands(os.DirFS("../../.."))
 	if err != nil {
@@ -30,7 +30,7 @@ func TestEveryCommandOnAPageIsThere(t *testing.T) {
 func TestADeadCommandIsFound(t *testing.T) {
 	root := fstest.MapFS{
 		"README.md": {Data: []byte("`scripts/test`, `scripts/none --x`, [scripts/none](x) and (`A=1 go test -v -run 'Some|None' ./room -x 2`).\n" +
-			"`go test -run None/x ./room`, and `go test -run Some\n./none`.\n\n```sh\ngo test -run '^$' -bench Fast ./room ./...\ngo test -run '^$' -bench Slow ./... # ./gone\n```\n")},
+			"`go test -run None/x ./room`, and `go test -run Some\n./none`. `TestSomething`, `TestGone`, [`TestSomething`](room/some_test.go), [`BenchmarkFast`](scripts/test), and not `Testing`.\n\n```sh\ngo test -run '^$' -bench Fast ./room ./...\ngo test -run '^$' -bench Slow ./... # ./gone\n```\n")},
 		"scripts/test":      {},
 		"room/some_test.go": {Data: []byte("package room\n\nfunc TestSomething(t *testing.T) {}\n\nfunc BenchmarkFast(b *testing.B) {}\n")},
 	}
@@ -43,8 +43,10 @@ func TestADeadCommandIsFound(t *testing.T) {
 		"README.md: go test -run None/x ./room: it has no Test for None",
 		"README.md: go test -run Some ./none: ./none: there is no such folder",
 		"README.md: go test -run '^$' -bench Slow ./...: it has no Benchmark for Slow",
+		"README.md: TestGone: there is no such test",
+		"README.md: BenchmarkFast: it is not in scripts/test",
 	}
-	if commands != 7 || !reflect.DeepEqual(dead, want) {
+	if commands != 11 || !reflect.DeepEqual(dead, want) {
 		t.Errorf("of %d commands got\n%s\nwant\n%s", commands, strings.Join(dead, "\n"), strings.Join(want, "\n"))
 	}
 }
@@ -54,11 +56,13 @@ var (
 	inCode    = regexp.MustCompile("(?s)```.*?\n```|`[^`]*`")
 	ofScripts = regexp.MustCompile(`(?:^|\s)(scripts/[\w/-]+)`)
 	goTest    = regexp.MustCompile(`go test (?:'[^']*'|[^#|'])*`)
+	ofATest   = regexp.MustCompile("`((?:Test|Benchmark)[A-Z]\\w*)`(?:\\]\\(([^)\\s]+)\\))?")
 	function  = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark)\w+)\(`)
 )
 
 // deadCommands reads every page under root, and says which scripts, packages and tests that it names in code are not there.
 func deadCommands(root fs.FS) (commands int, dead []string, err error) {
+	all := functionsIn(root, ".", true)
 	err = eachPage(root, func(name string) error {
 		text, err := fs.ReadFile(root, name)
 		if err != nil {
@@ -75,6 +79,15 @@ func deadCommands(root fs.FS) (commands int, dead []string, err error) {
 				for _, what := range wrong {
 					dead = append(dead, name+": "+what)
 				}
+			}
+		}
+		for _, test := range ofATest.FindAllStringSubmatch(string(text), -1) {
+			commands++
+			switch linked := test[2]; {
+			case !slices.Contains(all, test[1]):
+				dead = append(dead, name+": "+test[1]+": there is no such test")
+			case linked != "" && !slices.Contains(functionsOf(root, path.Join(path.Dir(name), linked)), test[1]):
+				dead = append(dead, name+": "+test[1]+": it is not in "+linked)
 			}
 		}
 		return nil
@@ -112,15 +125,7 @@ func deadTest(root fs.FS, command string) string {
 		if _, err := fs.Stat(root, folder); err != nil {
 			return word + ": there is no such folder"
 		}
-		_ = fs.WalkDir(root, folder, func(name string, entry fs.DirEntry, err error) error {
-			if err == nil && strings.HasSuffix(name, "_test.go") && (all || path.Dir(name) == folder) {
-				text, _ := fs.ReadFile(root, name)
-				for _, found := range function.FindAllStringSubmatch(string(text), -1) {
-					functions = append(functions, found[1])
-				}
-			}
-			return nil
-		})
+		functions = append(functions, functionsIn(root, folder, all)...)
 	}
 	for i, word := range words[:len(words)-1] {
 		kind := map[string]string{"-run": "Test", "-bench": "Benchmark"}[word]
@@ -137,4 +142,24 @@ func deadTest(root fs.FS, command string) string {
 		}
 	}
 	return ""
+}
+
+// functionsIn are the tests and benchmarks of a folder, with those below it or without.
+func functionsIn(root fs.FS, folder string, below bool) (functions []string) {
+	_ = fs.WalkDir(root, folder, func(name string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(name, "_test.go") && (below || path.Dir(name) == folder) {
+			functions = append(functions, functionsOf(root, name)...)
+		}
+		return nil
+	})
+	return functions
+}
+
+// functionsOf are the tests and benchmarks of a file; none where it is not there.
+func functionsOf(root fs.FS, file string) (functions []string) {
+	text, _ := fs.ReadFile(root, file)
+	for _, found := range function.FindAllStringSubmatch(string(text), -1) {
+		functions = append(functions, found[1])
+	}
+	return functions
 }

@@ -174,8 +174,8 @@ PRESCIENT_DSN=$THE_DSN exec "$THE_PROGRAM" "$@"
 	if len(files) != 2 {
 		t.Fatalf("cmd/README.md has %d files: say here what imports the new ones", len(files))
 	}
-	commands := pages.Block(t, "README.md", "sh", "prescient migrate") + pages.Block(t, "README.md", "sh", "schedule create")
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	commands := pages.Block(t, "README.md", "sh", "prescient migrate") + pages.Block(t, "README.md", "sh", "schedule create") + pages.Block(t, "cmd/demo/README.md", "sh", "rule report")
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		owner := pages.Tables(t, d, "")
 		asks := func(all map[string]int) {
 			t.Helper()
@@ -220,6 +220,8 @@ PRESCIENT_DSN=$THE_DSN exec "$THE_PROGRAM" "$@"
 			"SELECT COUNT(*) FROM schedule WHERE id = 'digest/42' AND NOT enabled":                                               1,
 			"SELECT COUNT(*) FROM step_definition WHERE name = 'export'":                                                         1,
 			"SELECT COUNT(*) > 0 FROM slot_run":                                                                                  1,
+			"SELECT COUNT(*) FROM rule_version WHERE rule = 'remind'":                                                            2,
+			"SELECT COUNT(*) FROM job_history WHERE job_exec = 'send-reminder' AND outcome = 'cancelled'":                        1,
 		})
 	})
 }

@@ -46,7 +46,7 @@ func runs(t *testing.T, db *sqlx.DB, block string) {
 // Every block of SQL is run by the account that it is for, and what it inserted is what the library knows.
 func TestTheSQLOnThePagesRuns(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		ctx := t.Context()
 		must := func(err error) {
 			t.Helper()
@@ -115,7 +115,7 @@ func TestTheSQLOnThePagesRuns(t *testing.T) {
 		}
 
 		outbox := event.New(checks)
-		runs(t, app, pages.Block(t, "prescient/event/README.md", "sql", "INSERT INTO event_outbox"))
+		runs(t, app, pages.Block(t, "prescient/event/README.md", "sql", "CALL publish"))
 		b := &told{}
 		f, err := forward.New(ctx, owner, forward.Options{Taken: outbox.Taken(), Routes: []forward.Route{{Topics: "*", Broker: b}}})
 		must(err)
@@ -156,7 +156,7 @@ func TestTheSQLOnThePagesRuns(t *testing.T) {
 // On tables in plain an INSERT gives all that defaults give elsewhere.
 func TestThePlainInsertOnThePageRuns(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		owner := pages.Tables(t, d, text.Plain)
 		app := sqlx.NewDb(servertest.Open(t, pages.Account(t, d, owner, "app-sql", text.Plain), ""), "mysql")
 		runs(t, app, pages.Block(t, sqlPage, "sql", "FROM (SELECT UTC_TIMESTAMP(6) + INTERVAL 3 HOUR AS due_at)"))

@@ -145,3 +145,45 @@ func TestARepairGivesAProcedureWhoseDefinerIsGoneAnother(t *testing.T) {
 		wantFound(t, r.examine(time.Time{}, doctor.Options{}), "schema", doctor.SeverityOK)
 	})
 }
+
+// Of every procedure it is found out whether it comes as far as its tables, whatever its arguments are, and nothing is written by that.
+func TestAProcedureWhoseDefinerLacksARightIsFound(t *testing.T) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.StoredProcedures)
+		user := r.User("less")
+		r.Exec("CREATE USER '" + user + "'@'%'")
+		schema := migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute, Server: r.Server}
+		objects, err := schema.Objects()
+		r.Must(err)
+		var names []string
+		for _, o := range objects {
+			if o.Kind == "procedure" && strings.Contains(o.Create, "SQL SECURITY DEFINER") {
+				names = append(names, o.Name)
+				r.Exec("DROP PROCEDURE " + o.Name)
+				r.Exec(strings.Replace(o.Create, "CREATE PROCEDURE", "CREATE DEFINER = '"+user+"'@'%' PROCEDURE", 1))
+				r.Exec("GRANT EXECUTE ON PROCEDURE " + o.Name + " TO '" + user + "'@'%'")
+			}
+		}
+		for _, lacks := range []string{"its rights", "itself"} {
+			if lacks == "itself" {
+				r.Exec("DROP USER '" + user + "'@'%'")
+			}
+			compared, err := schema.Compare(t.Context(), r.Root)
+			r.Must(err)
+			var found []string
+			for _, d := range compared.Damages {
+				if d.Kind == migrate.DamagedDefiner {
+					found = append(found, d.Of)
+				}
+			}
+			slices.Sort(found)
+			slices.Sort(names)
+			if !slices.Equal(found, names) || len(names) < 7 {
+				t.Errorf("whose definer lacks %s: %v; want %v", lacks, found, names)
+			}
+		}
+		if n := r.Count("SELECT COUNT(*) FROM p_future_job") + r.Count("SELECT COUNT(*) FROM p_event_outbox"); n != 0 {
+			t.Errorf("%d rows were written", n)
+		}
+	})
+}

@@ -13,10 +13,11 @@ import (
 	"prescient/prescient/internal/store"
 )
 
-// The duties: to sum up history, and to make the forecast.
+// The duties: to sum up history, to make the forecast, and to tell receivers of findings.
 const (
 	Rollup   = "rollup"
 	Forecast = "forecast"
+	Notify   = "notify"
 )
 
 // ErrLost is returned where another has the duty by now.

@@ -19,6 +19,12 @@ func eachServer(t *testing.T, test func(t *testing.T, r *app.Rig)) {
 	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, app.New(t, d, 15*time.Minute)) })
 }
 
+// eachFlavour is eachServer for what is neither plans nor locks.
+func eachFlavour(t *testing.T, test func(t *testing.T, r *app.Rig)) {
+	t.Parallel()
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) { test(t, app.New(t, d, 15*time.Minute)) })
+}
+
 func TestOneAtATimeHasADuty(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *app.Rig) {
 		tables := r.Tables()
@@ -60,8 +66,27 @@ func TestOneAtATimeHasADuty(t *testing.T) {
 		}
 		r.Must(fence(b, "13:01:10"))
 		r.Must(b.Release(t.Context()))
-		if c := take("13:01:11", "c"); c == nil {
-			t.Error("what was given back was not to be had")
+		c := take("13:01:11", "c")
+		if c == nil {
+			t.Fatal("what was given back was not to be had")
+		}
+		recall := func(want string) {
+			t.Helper()
+			if from, err := duty.Recall(t.Context(), r.As("serve-operator", rig.At("13:01:12")), tables, duty.Rollup); err != nil || from != want {
+				t.Errorf("recalled from %q, %v; want %q", from, err, want)
+			}
+		}
+		recall("c")
+		recall("") // nobody has it any more
+		if err := fence(c, "13:01:12"); !errors.Is(err, duty.ErrLost) {
+			t.Errorf("from whom it was recalled has it: %v", err)
+		}
+		d := take("13:01:12", "d")
+		if d == nil {
+			t.Fatal("what was recalled was not to be had")
+		}
+		if by, err := duty.Holder(t.Context(), r.As("serve-viewer", rig.At("13:01:13")), tables, duty.Rollup); err != nil || by != "d" {
+			t.Errorf("%q has it, %v", by, err)
 		}
 		if other, err := duty.Try(t.Context(), r.As("worker", rig.At("13:01:11")), tables, "other", "b", time.Minute); err != nil || other == nil {
 			t.Errorf("another duty: %v, %v", other, err)
@@ -70,7 +95,7 @@ func TestOneAtATimeHasADuty(t *testing.T) {
 }
 
 func TestADutyIsKeptForAnotherTerm(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *app.Rig) {
+	eachFlavour(t, func(t *testing.T, r *app.Rig) {
 		h, err := duty.Try(t.Context(), r.As("worker", time.Time{}), r.Tables(), duty.Rollup, "a", time.Minute)
 		r.Must(err)
 		r.Exec("UPDATE p_duty SET allocated_until = '2026-11-20'")
@@ -87,7 +112,7 @@ func TestADutyIsKeptForAnotherTerm(t *testing.T) {
 }
 
 func TestOneOfManyTakesADutyThatNobodyEverHad(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *app.Rig) {
+	eachFlavour(t, func(t *testing.T, r *app.Rig) {
 		db, tables := r.As("worker", time.Time{}), r.Tables()
 		took := make(chan bool)
 		const many = 8
@@ -125,6 +150,8 @@ func TestNoStatementOfADutyScans(t *testing.T) {
 			{Statement: "duty/keep", Query: s.Get("duty/keep"), Args: []any{1, "rollup", 1}, Reached: byName},
 			{Statement: "duty/fence", Query: s.Get("duty/fence"), Args: []any{"rollup", 1}, Reached: byName},
 			{Statement: "duty/give_back", Query: s.Get("duty/give_back"), Args: []any{"rollup", 1}, Reached: byName},
+			{Statement: "duty/holder", Query: s.Get("duty/holder"), Args: []any{"rollup"}, Reached: byName},
+			{Statement: "duty/recall", Query: s.Get("duty/recall"), Args: []any{"rollup"}, Reached: byName},
 		}, s, []string{"duty"})
 	})
 }

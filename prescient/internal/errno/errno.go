@@ -55,6 +55,10 @@ func KeepsRow(err error) bool {
 	return Is(err, ParentKept, ParentKeptUnnamed, NoParent, Signal, CheckMySQL, CheckMariaDB)
 }
 
+// RefusesRow says whether a server refuses to write a row for what stands in it: plain SQL may have written that with the CHECKs off, as MariaDB lets any
+// session do.
+func RefusesRow(err error) bool { return KeepsRow(err) || Is(err, WrongDate) }
+
 // Denied says whether a server refused a statement since the account lacks a right: to a database, a table, a column, a procedure, or to
 // what only some accounts may look at.
 func Denied(err error) bool {
@@ -97,6 +101,7 @@ const (
 	AccessDenied             = 1227
 	ReadOnly                 = 1290
 	NoSuchName               = 1305 // a procedure; or a savepoint: after a deadlock it is gone with its transaction
+	WrongDate                = 1292 // such as a day that no calendar has, which a lax sql_mode took
 	QueryInterrupted         = 1317 // by an administrator
 	NoDefault                = 1364 // for a column that an INSERT does not name
 	ParentKeptUnnamed        = 1217 // as ParentKept, for who may not see the child

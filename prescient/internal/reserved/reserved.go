@@ -33,6 +33,9 @@ func Jobs() Room { return Room{prescient.ScheduleEntity} }
 // Bulk is the room of bulk runs, which keeps no checks of its own.
 func Bulk() Room { return Room{} }
 
+// Rules is the room of rules, which keeps no checks of its own.
+func Rules() Room { return Room{} }
+
 // Outbox is the room of events, which keeps no checks.
 func Outbox() Room { return Room{} }
 

@@ -42,7 +42,9 @@ func (r *Rig) described(db *sql.DB, schema migrate.Schema) (statements []stateme
 		var name, create string
 		r.Must(db.QueryRowContext(r.T.Context(), "SHOW CREATE TABLE "+table).Scan(&name, &create))
 		statements = append(statements, statement{query: create})
-		statements = append(statements, r.contents(db, table)...)
+		if all, some := r.contents(db, table); some {
+			statements = append(statements, all)
+		}
 	}
 	objects, err := schema.Objects()
 	r.Must(err)
@@ -52,15 +54,15 @@ func (r *Rig) described(db *sql.DB, schema migrate.Schema) (statements []stateme
 	return statements
 }
 
-// contents returns the statements that fill a table as it is.
-func (r *Rig) contents(db *sql.DB, table string) (statements []statement) {
+// contents returns the statement that fills a table as it is, where it has rows.
+func (r *Rig) contents(db *sql.DB, table string) (all statement, some bool) {
 	r.T.Helper()
 	rows, err := sqlx.NewDb(db, "mysql").QueryxContext(r.T.Context(), "SELECT * FROM "+table)
 	r.Must(err)
 	defer rows.Close()
 	columns, err := rows.Columns()
 	r.Must(err)
-	insert := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(columns)-1) + ")"
+	row := "(?" + strings.Repeat(", ?", len(columns)-1) + ")"
 	for rows.Next() {
 		values, err := rows.SliceScan()
 		r.Must(err)
@@ -69,10 +71,15 @@ func (r *Rig) contents(db *sql.DB, table string) (statements []statement) {
 				values[i] = string(text)
 			}
 		}
-		statements = append(statements, statement{insert, values})
+		if some {
+			all.query += ", " + row
+		} else {
+			all.query, some = "INSERT INTO "+table+" ("+strings.Join(columns, ", ")+") VALUES "+row, true
+		}
+		all.args = append(all.args, values...)
 	}
 	r.Must(rows.Err())
-	return statements
+	return all, some
 }
 
 // server is one, and what tables of it are migrated to.

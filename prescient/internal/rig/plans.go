@@ -84,7 +84,7 @@ func (e Explained) Check(t *testing.T, conn *sql.Conn) {
 // rows along the index that it reads them by collects them first. MariaDB does so with the groups of a list of streams, too.
 func (e Explained) copies(line plan) bool {
 	return line["table"] == "moved" || line["table"] == "ended" || e.sorts(line) || line["select_type"] == "UPDATE" &&
-		(strings.HasPrefix(e.Statement, "sweep/roll_forward") || strings.HasPrefix(e.Statement, "client/reschedule_many"))
+		(strings.HasPrefix(e.Statement, "sweep/roll_forward") || strings.HasPrefix(e.Statement, "client/reschedule_many") || e.Statement == "rule/move")
 }
 
 // sorts says whether it sorts no more than a list that is part of the statement, what a limit has left, or the entries of an object or a page

@@ -11,7 +11,7 @@ import (
 
 // A day keeps its lines where those of its hours are gone, and is made of all its hours where a part of them was summed again.
 func TestADayIsNotMadeOfAPartOfItsHours(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.someHours()
 		next := midnight.Add(50 * time.Hour)
 		r.rollAt(next)
@@ -41,7 +41,7 @@ func TestADayIsNotMadeOfAPartOfItsHours(t *testing.T) {
 
 // However old the ends are that an app writes, an hour or a day is never made of a part of the history that it was made of.
 func TestWhatIsKeptIsNotReplacedByLess(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.someHours()
 		next := midnight.Add(50 * time.Hour)
 		r.rollAt(next)
@@ -88,7 +88,7 @@ func TestWhatIsKeptIsNotReplacedByLess(t *testing.T) {
 
 // What ends long before all else, or comes late to the first day of history, is summed up, though the hours of that time have no lines.
 func TestLateEndsAreInTheirDayHoweverOldItIs(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.someHours()
 		first := midnight.AddDate(0, 0, -200)
 		much := midnight.Add(HoursKept + 72*time.Hour)

@@ -4,6 +4,5 @@
 // ends after an hour, 6 and 24 hours, and before prune drops it; where it grew it is summed again. A day is made of its hours; after 90
 // days of its history, and where a part of that is gone, what comes so late is in no sum.
 //
-// Whoever has the duty rollup reads history page by page, without locks, and writes an hour in
-// one transaction. How many names and reasons an hour tells apart is bounded.
+// Whoever has the duty rollup reads history without locks, and writes an hour in one transaction. How many names and reasons an hour tells apart is bounded.
 package rollup

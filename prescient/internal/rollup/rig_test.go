@@ -24,11 +24,20 @@ type testRig struct {
 
 func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
-		r := &testRig{Rig: app.New(t, d, 15*time.Minute)}
-		r.tables = r.Tables()
-		test(t, r)
-	})
+	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d)) })
+}
+
+// eachFlavour is eachServer for what is neither plans nor locks.
+func eachFlavour(t *testing.T, test func(t *testing.T, r *testRig)) {
+	t.Parallel()
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d)) })
+}
+
+func newRig(t *testing.T, d servertest.Database) *testRig {
+	t.Helper()
+	r := &testRig{Rig: app.New(t, d, 15*time.Minute)}
+	r.tables = r.Tables()
+	return r
 }
 
 // end is one that history gets, of a check with a key of its own.

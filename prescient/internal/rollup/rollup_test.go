@@ -29,7 +29,7 @@ func (r *testRig) someHours() {
 }
 
 func TestSumsAreThoseOfHistory(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.someHours()
 		r.rollAt(rig.At("14:04:59"))
 		if r.Count("SELECT COUNT(*) FROM p_stats WHERE start >= '2026-11-20 13:00'") != 0 {
@@ -55,7 +55,7 @@ func TestSumsAreThoseOfHistory(t *testing.T) {
 
 // An end may be committed long after its time, and a requeued check ends twice.
 func TestWhatIsCommittedLateIsSummed(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.end(rig.At("12:10"), "a", prescient.Done, nil)
 		r.rollAt(rig.At("13:06"))
 		late := func() { r.end(rig.At("12:20"), "late", prescient.Done, nil) }
@@ -95,7 +95,7 @@ func TestWhatIsCommittedLateIsSummed(t *testing.T) {
 }
 
 func TestOneSumsUpAtATime(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.someHours()
 		at := rig.At("16:30")
 		first, second := New(r.As("worker", at), r.tables, "first"), New(r.As("worker", at), r.tables, "second")
@@ -120,7 +120,7 @@ func TestOneSumsUpAtATime(t *testing.T) {
 }
 
 func TestAWriteThatFailsLeavesNothing(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.someHours()
 		at := rig.At("16:30")
 		for _, step := range []string{"SELECT token FROM p_duty", "DELETE FROM p_stats_reason", "INSERT INTO p_stats (", "INSERT INTO p_stats_bucket", "INSERT INTO p_stats_hour", "COMMIT"} {
@@ -151,7 +151,7 @@ func TestAWriteThatFailsLeavesNothing(t *testing.T) {
 
 // Apps may write any names into history, and an outcome that is none. That stops nobody, and all is counted.
 func TestWhatIsNoNameIsSummed(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		for range 4 {
 			r.end(rig.At("12:10"), "a", prescient.Failed, nil)
 		}
@@ -174,7 +174,7 @@ func TestWhatIsNoNameIsSummed(t *testing.T) {
 
 // A row that is no whole hour is refused; where it is there, it keeps no other from being looked at.
 func TestHoursAreWhole(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.end(rig.At("12:10"), "a", prescient.Done, nil)
 		r.rollAt(rig.At("13:06"))
 		const insert = "INSERT INTO p_stats_hour (start, ends, summed_at) VALUES ('2026-11-20 11:30', 0, '2026-11-20')"
@@ -191,7 +191,7 @@ func TestHoursAreWhole(t *testing.T) {
 }
 
 func TestYearsWithoutEndsAreNotWalked(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.end(rig.At("10:00").AddDate(-6, 0, 0).Add(time.Minute), "a", prescient.Done, nil)
 		r.end(rig.At("10:00").AddDate(-2, 0, 0), "a", prescient.Done, nil)
 		r.rollAt(rig.At("13:06"))
@@ -207,7 +207,7 @@ func TestYearsWithoutEndsAreNotWalked(t *testing.T) {
 
 // However many checks end in an hour, and at once, they are read page by page.
 func TestAnHourIsReadInPages(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		const n = "(SELECT 0 n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)"
 		r.end(rig.At("12:10"), "a", prescient.Done, nil)
 		r.Exec(`INSERT INTO p_job_history (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, check_count, error_count, put_off_count, total_ms, revision,

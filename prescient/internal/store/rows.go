@@ -66,6 +66,16 @@ func Text(set func(text string) error) sql.Scanner {
 	})
 }
 
+// Trace is a column with a trace; what is none, which plain SQL may have written, is left out.
+func Trace(into *string) sql.Scanner {
+	return Text(func(text string) error {
+		if prescient.ValidTrace(text) {
+			*into = text
+		}
+		return nil
+	})
+}
+
 // Unhex is a column of text that is read in hexadecimal; NULL is left out.
 func Unhex[T ~string | ~[]byte](into *T) sql.Scanner {
 	return Text(func(text string) error {

@@ -10,7 +10,8 @@ import (
 
 func TestColumnsAreRead(t *testing.T) {
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	var text, name string
+	const aTrace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	var text, name, trace, none string
 	var payload []byte
 	var n uint64
 	var key, raw prescient.Key
@@ -25,6 +26,8 @@ func TestColumnsAreRead(t *testing.T) {
 		null   func() bool
 	}{
 		{"a text", OrZero(&text), []byte("a"), func() bool { return text == "a" }, func() bool { return text == "" }},
+		{"a trace", Trace(&trace), []byte(aTrace), func() bool { return trace == aTrace }, func() bool { return trace == aTrace }},
+		{"what is no trace", Trace(&none), []byte(aTrace[:53] + "\r\n"), func() bool { return none == "" }, func() bool { return none == "" }},
 		{"a number", OrZero(&n), int64(7), func() bool { return n == 7 }, func() bool { return n == 0 }},
 		{"a text in hexadecimal", Unhex(&name), []byte("C3A4"), func() bool { return name == "ä" }, func() bool { return name == "ä" }},
 		{"bytes in hexadecimal", Unhex(&payload), []byte("00FF"), func() bool { return string(payload) == "\x00\xff" }, func() bool { return len(payload) == 2 }},

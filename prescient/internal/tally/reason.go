@@ -10,7 +10,7 @@ import (
 const maxReason = 200
 
 // ReasonOf is what errors of one kind have in common: the first line, with … in the place of each word that has a digit, and of what is quoted.
-// So `order 42: "x" is gone` and `order 7: "y" is gone` have one reason.
+// So `order 42: "x" is gone` and `order 7: "y" is gone` have one reason. A code stays: `answered 503` is not `answered 404`.
 func ReasonOf(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	var b strings.Builder
@@ -22,7 +22,7 @@ func ReasonOf(text string) string {
 			}
 		}
 	}
-	before := ' '
+	before, last := ' ', "" // what stands before, and the last word
 	for len(line) > 0 && characters < maxReason {
 		first, size := utf8.DecodeRuneInString(line)
 		if closing := quotes[first]; closing != "" && (first != '\'' || !isWord(before)) { // it may be an apostrophe
@@ -41,18 +41,28 @@ func ReasonOf(text string) string {
 		if end < 0 {
 			end = len(line)
 		}
-		if word := line[:end]; strings.ContainsFunc(word, unicode.IsDigit) {
+		word := line[:end]
+		if strings.ContainsFunc(word, unicode.IsDigit) && !isCode(last, word) {
 			put("…")
 		} else {
 			put(word)
 		}
-		before, line = 'w', line[end:]
+		before, last, line = 'w', word, line[end:]
 	}
 	return b.String()
 }
 
 // quotes are what quotations begin with, and what ends them.
 var quotes = map[rune]string{'"': `"`, '`': "`", '\'': "'", '“': "”", '«': "»"}
+
+// isCode says whether a word is a code, by the one before it: of HTTP, of a command, of a server.
+func isCode(last, word string) bool {
+	switch strings.ToLower(last) {
+	case "answered", "status", "code", "error", "with":
+		return len(word) <= 4 && !strings.ContainsFunc(word, func(r rune) bool { return r < '0' || r > '9' })
+	}
+	return false
+}
 
 // isWord takes the parts of a UUID for one word.
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-' }

@@ -52,7 +52,10 @@ func TestAlikeErrorsHaveOneReason(t *testing.T) {
 	for text, want := range map[string]string{
 		"order 42 has no row":                                 "order … has no row",
 		`Get "https://a.example/x?y=1": context canceled`:     "Get …: context canceled",
-		"Error 1062: Duplicate entry 'a-7' for key 'PRIMARY'": "Error …: Duplicate entry … for key …",
+		"Error 1062: Duplicate entry 'a-7' for key 'PRIMARY'": "Error 1062: Duplicate entry … for key …",
+		"POST http://10.0.0.7:80: answered 503 Service":       "POST http://….….….…:…: answered 503 Service",
+		"command sh: exited with 3":                           "command sh: exited with 3",
+		"error 12345 of order 7":                              "error … of order …",
 		"don't know user's 7th":                               "don't know user's …",
 		"3f2a91b0-11ee-4a52-9c1e-aaaaaaaaaaaa is gone":        "… is gone",
 		"dial tcp 10.0.0.7:3306: connection refused":          "dial tcp ….….….…:…: connection refused",

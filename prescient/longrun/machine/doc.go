@@ -5,5 +5,5 @@
 // What other agents say may be lost, late or repeated. It makes an agent quicker, or has it wait; only the row starts or ends a call. Where two reads show
 // a lower token than is known, as after a failover that lost commits, the run is read anew.
 //
-// The tests find each rule changed, and run three machines and a row against every order of messages, losses, delays, crashes and lapses, up to ten steps.
+// The tests run three machines and a row against every order of messages, losses, delays, crashes and lapses, up to ten steps.
 package machine

@@ -49,14 +49,18 @@ func (d Job) Validate() error {
 	return job.Validate()
 }
 
+// Given is a value in JSON; nil where that is null or was not given.
+func Given(value json.RawMessage) json.RawMessage {
+	if len(value) == 0 || string(value) == "null" {
+		return nil
+	}
+	return value
+}
+
 // Defined is what is defined.
 func (d Step) Defined() steps.Step {
-	s := steps.Step{Name: d.Name, Shared: d.Shared, JobExec: d.JobExec, Timeout: millis(d.TimeoutMS), Retries: d.Retries, RetryWait: millis(d.RetryWaitMS),
-		OnFailure: steps.OnFailure(d.OnFailure)}
-	if len(d.Arguments) > 0 && string(d.Arguments) != "null" {
-		s.Arguments = d.Arguments
-	}
-	return s
+	return steps.Step{Name: d.Name, Shared: d.Shared, JobExec: d.JobExec, Timeout: millis(d.TimeoutMS), Retries: d.Retries, RetryWait: millis(d.RetryWaitMS),
+		OnFailure: steps.OnFailure(d.OnFailure), Arguments: Given(d.Arguments)}
 }
 
 // OfJob is the definition of a job, with the arguments of its steps where they may be seen.

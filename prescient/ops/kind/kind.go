@@ -12,6 +12,7 @@ import (
 	"prescient/prescient/connect"
 	"prescient/prescient/forecast"
 	"prescient/prescient/ops"
+	"prescient/prescient/rulebook"
 	"prescient/prescient/schedule"
 	"prescient/prescient/stats"
 	"prescient/prescient/steps"
@@ -47,14 +48,19 @@ var told = []struct {
 	{prescient.ErrNotFound, "ErrNotFound", http.StatusNotFound},
 	{schedule.ErrNotFound, "ErrNotFound", http.StatusNotFound},
 	{steps.ErrNotFound, "ErrNotFound", http.StatusNotFound},
+	{rulebook.ErrNotFound, "ErrNotFound", http.StatusNotFound},
 	{ops.ErrNoToken, "ErrNotFound", http.StatusNotFound},
 	{ops.ErrNoUser, "ErrNotFound", http.StatusNotFound},
 	{ops.ErrUserExists, "ErrExists", http.StatusConflict},
 	{schedule.ErrExists, "ErrExists", http.StatusConflict},
 	{steps.ErrExists, "ErrExists", http.StatusConflict},
+	{rulebook.ErrExists, "ErrExists", http.StatusConflict},
 	{schedule.ErrOfJob, "ErrOfJob", http.StatusConflict},
 	{schedule.ErrStale, "ErrStale", http.StatusConflict},
 	{steps.ErrStale, "ErrStale", http.StatusConflict},
+	{rulebook.ErrStale, "ErrStale", http.StatusConflict},
+	{rulebook.ErrFixed, "ErrFixed", http.StatusConflict},
+	{rulebook.ErrTooMany, "ErrTooMany", http.StatusConflict},
 	{steps.ErrInUse, "ErrInUse", http.StatusConflict},
 	{stats.ErrBusy, "ErrBusy", http.StatusConflict},
 	{forecast.ErrNone, "ErrNone", http.StatusNotFound},

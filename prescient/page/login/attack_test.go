@@ -18,7 +18,7 @@ import (
 )
 
 func TestASessionThatIsUsedGoesOnAndOthersEnd(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.add("ada", ops.Viewer)
 		b := r.browser()
 		r.wants(b.signIn("ada", password), 303)
@@ -73,7 +73,7 @@ func TestASessionThatIsUsedGoesOnAndOthersEnd(t *testing.T) {
 
 // Each look for a session that is none costs the database something, and anybody may ask for one.
 func TestSessionsThatAreNoneAreNotLookedUpForEver(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.add("ada", ops.Viewer)
 		b := r.browser()
 		r.wants(b.signIn("ada", password), 303)
@@ -106,7 +106,7 @@ func TestSessionsThatAreNoneAreNotLookedUpForEver(t *testing.T) {
 }
 
 func TestRequestsThatAreNotWhatTheySeemAreAnsweredSo(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.add("ada", ops.Viewer)
 		form, plain := "application/x-www-form-urlencoded", "text/plain"
 		good := "name=ada&password=" + strings.ReplaceAll(password, " ", "+")
@@ -200,7 +200,7 @@ func TestARoleByAnAddressIsForOneThatIsVerified(t *testing.T) {
 
 func TestSessionsLastAsLongAsIsSaid(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r := newRig(t, served.New(t, d, 15*time.Minute), login.Options{Lifetime: time.Hour, Idle: 3 * time.Hour})
 		r.add("ada", ops.Viewer)
 		r.wants(r.browser().signIn("ada", password), 303)

@@ -15,7 +15,7 @@ import (
 )
 
 func TestAUserSignsInAndOut(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.add("ada", ops.Operator)
 		b := r.browser()
 		b.is("")
@@ -58,7 +58,7 @@ func TestAUserSignsInAndOut(t *testing.T) {
 }
 
 func TestAWrongNameAndAWrongPasswordGetTheSameAnswer(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.add("ada", ops.Viewer)
 		r.add("off", ops.Viewer)
 		_, err := ops.DisableUser.Do(t.Context(), r.Ops, served.By(ops.Admin), ops.OfUser{Name: "off"})
@@ -83,7 +83,7 @@ func TestAWrongNameAndAWrongPasswordGetTheSameAnswer(t *testing.T) {
 
 // A stranger's preparing of a browser is of no use: neither a token of the stranger's own, nor one that is none.
 func TestASessionIsNewWhenSomebodySignsIn(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.add("ada", ops.Viewer)
 		r.add("eve", ops.Viewer)
 		name, _ := r.login.Cookies()
@@ -116,7 +116,7 @@ func (r *testRig) request(path string) *http.Request {
 }
 
 func TestWhoIsDisabledOrHasAnotherRoleIsSoWithinTenSeconds(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		admin, ada := served.By(ops.Admin), ops.OfUser{Name: "ada"}
 		r.add("ada", ops.Viewer)
 		b := r.browser()
@@ -153,7 +153,7 @@ func TestWhoIsDisabledOrHasAnotherRoleIsSoWithinTenSeconds(t *testing.T) {
 }
 
 func TestTwoUsersAtOnceAreKeptApart(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.add("ada", ops.Admin)
 		r.add("grace", ops.Viewer)
 		ada, grace := r.browser(), r.browser()
@@ -184,7 +184,7 @@ func TestTwoUsersAtOnceAreKeptApart(t *testing.T) {
 }
 
 func TestAPasswordIsChangedAndOtherSessionsAreOver(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.add("ada", ops.Viewer)
 		here, there := r.browser(), r.browser()
 		r.wants(here.ask("/password"), 303, "/ops/login?next=%2Fops%2Fpassword")
@@ -227,7 +227,7 @@ func TestNoSessionBeginsByAPasswordThatWasChangedMeanwhile(t *testing.T) {
 }
 
 func TestWhatAnotherSiteSendsIsNotDone(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.add("ada", ops.Viewer)
 		for _, headers := range []http.Header{{"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}}, {"Origin": {"https://evil.example"}}, {"Origin": {"null"}}} {
 			b := r.browser()
@@ -247,7 +247,7 @@ func TestWhatAnotherSiteSendsIsNotDone(t *testing.T) {
 }
 
 func TestNobodyIsSentElsewhereAfterSigningIn(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.add("ada", ops.Viewer)
 		b := r.browser()
 		r.wants(b.signIn("ada", password), 303)
@@ -261,7 +261,7 @@ func TestNobodyIsSentElsewhereAfterSigningIn(t *testing.T) {
 }
 
 func TestWhatIsNoFormIsRefused(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		b := r.browser()
 		r.wants(b.ask("/login", "name", strings.Repeat("x", 20<<10)), 400, "Not a form of ours")
 		r.wants(b.ask("/login/provider"), 404) // there is none
@@ -277,7 +277,7 @@ func TestWhatIsNoFormIsRefused(t *testing.T) {
 }
 
 func TestWhileTheDatabaseIsAwayThePageSaysSo(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.add("ada", ops.Viewer)
 		b := r.browser()
 		r.wants(b.signIn("ada", password), 303)
@@ -305,7 +305,7 @@ func (r *testRig) with(b *browser, path string) *http.Request {
 }
 
 func TestCookiesAreAsHardAsTheAddressLets(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		names := make(map[string]bool)
 		for base, prefix := range map[string]string{"": "prescient-", "http://ops.example.org": "prescient-", "https://ops.example.org": "__Host-prescient-", "https://ops.example.org/a": "__Secure-prescient-", "https://ops.example.org/b/": "__Secure-prescient-"} {
 			l, err := login.New(t.Context(), r.As("serve-door", time.Time{}), login.Options{Prefix: "p_", Dialect: r.Setting, BaseURL: base})

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -65,8 +66,8 @@ func newProvider(o OIDC, site *look.Site, base string) (*provider, error) {
 	case len(o.Roles) == 0:
 		return nil, fmt.Errorf("%w: nobody of the provider of OpenID Connect has a role: say which values of the claim have which, or * for everybody", prescient.ErrInvalid)
 	}
-	for value, role := range o.Roles {
-		if _, err := ops.ParseRole(string(role)); err != nil {
+	for _, value := range slices.Sorted(maps.Keys(o.Roles)) {
+		if _, err := ops.ParseRole(string(o.Roles[value])); err != nil {
 			return nil, fmt.Errorf("of %.100q: %w", value, err)
 		}
 	}

@@ -25,7 +25,7 @@ func optionsOf(p *openid.Provider) login.OIDC {
 
 func eachProvider(t *testing.T, test func(t *testing.T, r *testRig, p *openid.Provider)) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		p := openid.NewProvider(t)
 		test(t, newRig(t, served.New(t, d, 15*time.Minute), login.Options{OIDC: optionsOf(p)}), p)
 	})
@@ -153,7 +153,7 @@ func TestWhileTheProviderIsAwayUsersSignInAllTheSame(t *testing.T) {
 }
 
 func TestAProviderIsRefusedThatCannotWork(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		good := login.OIDC{Issuer: "https://id.example.org", ClientID: "a", Roles: map[string]ops.Role{"*": ops.Viewer}}
 		for name, c := range map[string]struct {
 			base   string

@@ -41,6 +41,14 @@ func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
 	})
 }
 
+// eachFlavour is eachServer on one server of each flavour, for what browsers send and are answered.
+func eachFlavour(t *testing.T, test func(t *testing.T, r *testRig)) {
+	t.Parallel()
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
+		test(t, newRig(t, served.New(t, d, 15*time.Minute), login.Options{}))
+	})
+}
+
 // newRig serves a page below /ops that says who looks at it.
 func newRig(t *testing.T, s *served.Rig, o login.Options) *testRig {
 	t.Helper()

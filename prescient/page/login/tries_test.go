@@ -11,7 +11,7 @@ import (
 )
 
 func TestAStrangerWhoTriesAnAccountLocksNobodyOut(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.add("ada", ops.Viewer)
 		known := r.browser()
 		r.wants(known.signIn("ada", password), 303)
@@ -39,7 +39,7 @@ func TestAStrangerWhoTriesAnAccountLocksNobodyOut(t *testing.T) {
 }
 
 func TestAnAddressFromWhichManyAreTriedIsSlowedDown(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		r.add("ada", ops.Viewer)
 		for i := range 3 {
 			r.add(fmt.Sprint("x", i), ops.Viewer)

@@ -36,6 +36,4 @@
 //   - An hourly one fires at each instant whose local time it matches: twice in an hour that comes twice, and not in one that is left out.
 //   - A fixed local time fires once: when the local clock first shows it, or jumps over it. So 02:30 fires at the first of two 02:30s, and at 03:00
 //     where 02:00 to 03:00 is left out. All in a gap, even of a day, are one occurrence, with what is due at its end.
-//
-// github.com/netresearch/go-cron reads the fields; its Next fires twice at a local time that comes twice.
 package timeline

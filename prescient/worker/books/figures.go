@@ -112,6 +112,8 @@ type Figures struct {
 	Lateness time.Duration `json:"lateness_ns"`
 	// OverSLA counts the calls that started later than their SLA.
 	OverSLA int `json:"over_sla"`
+	// LateByRule counts the checks whose rules would have had them called sooner by now: their delay was made shorter.
+	LateByRule int `json:"late_by_rule,omitempty"`
 	// Retries of commits, after deadlocks, lock waits and lost connections.
 	Retries int `json:"retries"`
 	// LeasesLost to another worker; what was in flight there runs again.
@@ -141,6 +143,7 @@ func (f *Figures) Add(other Figures) {
 	f.Counts.Add(other.Counts)
 	f.Lateness = max(f.Lateness, other.Lateness)
 	f.OverSLA += other.OverSLA
+	f.LateByRule += other.LateByRule
 	f.Retries += other.Retries
 	f.LeasesLost += other.LeasesLost
 	f.Locked += other.Locked
@@ -152,7 +155,7 @@ func (f *Figures) Add(other Figures) {
 
 // Idle says whether there was nothing to be done.
 func (f Figures) Idle() bool {
-	return f.Rows()+f.Dropped+f.Buckets+f.Takeovers+f.OverSLA+f.Retries+f.LeasesLost+f.Locked+f.Stuck+f.CrowdedOut+f.Held == 0
+	return f.Rows()+f.Dropped+f.Buckets+f.Takeovers+f.OverSLA+f.LateByRule+f.Retries+f.LeasesLost+f.Locked+f.Stuck+f.CrowdedOut+f.Held == 0
 }
 
 // MarshalZerologObject writes the figures that are not zero.
@@ -168,7 +171,7 @@ func (f Figures) MarshalZerologObject(e *zerolog.Event) {
 		{"crashed", f.Crashed}, {"expired", f.Expired}, {"missed", f.Missed}, {"too_soon", f.TooSoon}, {"overlapped", f.Overlapped},
 		{"quota", f.Quota}, {"errors", troubles.Rows(TroubleError)}, {"timeouts", troubles.Rows(TroubleTimeout)},
 		{"panics", troubles.Rows(TroublePanic)}, {"unregistered", troubles.Rows(TroubleUnregistered)}, {"dropped", f.Dropped}, {"buckets", f.Buckets}, {"takeovers", f.Takeovers},
-		{"locked", f.Locked}, {"stuck", f.Stuck}, {"crowded_out", f.CrowdedOut}, {"held", f.Held}, {"over_sla", f.OverSLA}, {"retries", f.Retries}, {"leases_lost", f.LeasesLost},
+		{"locked", f.Locked}, {"stuck", f.Stuck}, {"crowded_out", f.CrowdedOut}, {"held", f.Held}, {"over_sla", f.OverSLA}, {"late_by_rule", f.LateByRule}, {"retries", f.Retries}, {"leases_lost", f.LeasesLost},
 	} {
 		if n.n != 0 {
 			e.Int(n.name, n.n)

@@ -124,17 +124,10 @@ func (t Troubles) Sorted() Troubles {
 // shortened is the first line of a text, of MaxTroubleText characters at most: behind that of a panic comes its stack.
 func shortened(text string) string {
 	line, _, more := strings.Cut(text, "\n")
-	characters := 0
-	for i := range line {
-		if characters++; characters == MaxTroubleText {
-			line, more = line[:i], true
-			break
-		}
-	}
 	if more {
 		line += "…"
 	}
-	return line
+	return prescient.Shorten(line, MaxTroubleText)
 }
 
 // MarshalZerologObject writes a trouble with the names that it has in JSON.

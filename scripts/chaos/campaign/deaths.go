@@ -55,7 +55,8 @@ func deaths() []stage.Scenario {
 			}
 		}},
 		{Name: "lost-answer", About: "each statement of a slot run is done, but the client sees a broken connection",
-			Workers: stage.Workers{Number: 4, Wire: each(wire.Rule{Do: wire.Drop, After: true})}},
+			Workers: stage.Workers{Number: 4, Wire: each(wire.Rule{Do: wire.Drop, After: true})},
+			Rules:   func(r *checker.Rules) { r.MaxLate = 40 * time.Second }}, // one check may lose several answers, each of which costs a lease
 		{Name: "lost-commit", About: "one COMMIT in four is done, but the client sees a broken connection",
 			Workers: stage.Workers{Wire: func(int, int) []wire.Rule {
 				return []wire.Rule{{Match: "COMMIT", Chance: 0.25, Do: wire.Drop, After: true}}

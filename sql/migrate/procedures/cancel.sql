@@ -2,9 +2,11 @@
 -- It answers with one row: how many it ended. The caller needs EXECUTE and no other right.
 --
 -- It works in the caller's transaction; without one, in one of its own, which it repeats after a deadlock. After an error nothing of it stays
--- behind. Rows are found through UNIQUE (job_key) without a lock and written by the full primary key and revision, as the Go client does, so
--- that it does not deadlock with slot runs. A last look with FOR UPDATE finds what the snapshot of the caller's transaction hides: between two
--- bookends, rows at both ends of the entity's keys, so that it locks no gap beside others.
+-- behind. KILL QUERY is no error that it could catch: MySQL then leaves its transaction open, and the caller has to ROLLBACK.
+--
+-- Rows are found through UNIQUE (job_key) without a lock and written by the full primary key and revision, as the Go client does, so that it does
+-- not deadlock with slot runs. A last look with FOR UPDATE finds what the snapshot of the caller's transaction hides: between two bookends, rows at
+-- both ends of the entity's keys, so that it locks no gap beside others.
 DROP PROCEDURE IF EXISTS {prefix}cancel;
 -- +goose StatementBegin
 CREATE PROCEDURE {prefix}cancel(

@@ -1,6 +1,7 @@
 -- CALL {prefix}delete_schedules(owner_name, owner_key) deletes all schedules of an owner, with their timers and runs, which end as cancelled; in the
 -- caller's transaction, or in one of its own. It answers with one row: how many it deleted. The caller needs EXECUTE and no other right.
 -- It ends the rows of a schedule as CALL {prefix}cancel ends those of an entity in the caller's transaction, and leaves an entry of the audit for each.
+-- For KILL QUERY see cancel.
 DROP PROCEDURE IF EXISTS {prefix}delete_schedules;
 -- +goose StatementBegin
 CREATE PROCEDURE {prefix}delete_schedules(

@@ -6,6 +6,7 @@
 -- The CHECKs hold plain SQL to what the client holds: names that can be seen, identifiers, days of the calendar, a slot of the grid, and a
 -- payload of 4 MB (and 64 bytes, for what MySQL adds) as the server stores it: MySQL takes the first of the comments in payload_size for
 -- text, MariaDB the second. What is all ASCII is not searched for what cannot be seen. Only timers have the entity schedule, in any spelling.
+-- Any session of MariaDB may switch CHECKs off (check_constraint_checks): so whoever reads a row stands one that they refuse, and it costs itself alone.
 -- Zero dates and the 31st of February, which a lax sql_mode takes, no sweep would find, and the server copies no table that has one.
 --
 -- In the dialect plain the client and the command fill in and hold all that. TiDB alone reads the comment in the primary key.

@@ -18,16 +18,18 @@ func NewRevision() uint64 { return rand.Uint64() >> 1 }
 type More struct {
 	Text    bool // tag and payload
 	Expires bool // expires_at
+	Trace   bool // trace
+	Rule    bool // rule_version and occasion_at
 }
 
 // MoreOf says what a job has that most have not.
 func MoreOf(j *prescient.NewJob) More {
-	return More{Text: j.Tag != "" || j.Payload != nil, Expires: j.ExpiresAfter != 0}
+	return More{Text: j.Tag != "" || j.Payload != nil, Expires: j.ExpiresAfter != 0, Trace: j.Trace != "", Rule: j.RuleVersion != 0}
 }
 
 // Or says what any of two jobs has.
 func (m More) Or(other More) More {
-	return More{Text: m.Text || other.Text, Expires: m.Expires || other.Expires}
+	return More{Text: m.Text || other.Text, Expires: m.Expires || other.Expires, Trace: m.Trace || other.Trace, Rule: m.Rule || other.Rule}
 }
 
 // Columns names the columns that an insert has besides, in a dialect.
@@ -41,6 +43,12 @@ func (m More) Columns(dialect text.Dialect) string {
 	}
 	if m.Expires {
 		columns += ", expires_at"
+	}
+	if m.Trace {
+		columns += ", trace"
+	}
+	if m.Rule {
+		columns += ", rule_version, occasion_at"
 	}
 	return columns
 }
@@ -88,6 +96,15 @@ func Append(b []byte, job *prescient.NewJob, key prescient.Key, times Times, m M
 	if m.Expires {
 		b = append(append(b, ','), times.expires...)
 	}
+	if m.Trace {
+		b = literal.AppendTextOrNull(append(b, ','), job.Trace)
+	}
+	if m.Rule {
+		b = append(b, ',')
+		b = append(b, ruleOf(job.RuleVersion)...)
+		b = append(b, ',')
+		b = append(b, occasionOf(job)...)
+	}
 	return append(b, ')')
 }
 
@@ -97,4 +114,34 @@ func SetExpiry(pending prescient.FutureJob, expiresAt *time.Time) string {
 		return ""
 	}
 	return ", expires_at = " + literal.Of(literal.AppendMicroOrNull, expiresAt)
+}
+
+// SetTrace sets trace where a row has one, or is to have one.
+func SetTrace(pending prescient.FutureJob, trace string) string {
+	if pending.Trace == "" && trace == "" {
+		return ""
+	}
+	return ", trace = " + literal.Of(literal.AppendTextOrNull, trace)
+}
+
+// SetRule sets rule_version and occasion_at where a row has them, or is to have them.
+func SetRule(pending prescient.FutureJob, job *prescient.NewJob) string {
+	if pending.RuleVersion == 0 && pending.OccasionAt == nil && job.RuleVersion == 0 {
+		return ""
+	}
+	return ", rule_version = " + ruleOf(job.RuleVersion) + ", occasion_at = " + occasionOf(job)
+}
+
+func ruleOf(version uint32) string {
+	if version == 0 {
+		return "NULL"
+	}
+	return literal.Of(literal.AppendUint, uint64(version))
+}
+
+func occasionOf(job *prescient.NewJob) string {
+	if job.RuleVersion == 0 {
+		return "NULL"
+	}
+	return literal.Of(literal.AppendMicro, job.OccasionAt)
 }

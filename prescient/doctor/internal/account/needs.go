@@ -37,9 +37,10 @@ var (
 		deleteFutureJob, insertHistory, selectLedger,
 		{"INSERT on {p}slot_run", "INSERT INTO {p}slot_run (slot, bucket, buckets, worker, started_at, finished_at) SELECT UTC_TIMESTAMP(), 0, 1, 'x', NULL, NULL FROM DUAL WHERE 1 = 0"},
 		{"UPDATE on {p}slot_run", "UPDATE {p}slot_run SET token = token, batch_seq = batch_seq, allocated_until = allocated_until WHERE 1 = 0"},
-		selectPauses, selectHistory,
+		selectPauses, selectHistory, {"SELECT on {p}rule", "SELECT version, moved_to FROM {p}rule WHERE 1 = 0"},
 		{"INSERT on {p}stats_hour", "INSERT INTO {p}stats_hour (start, ends, summed_at) SELECT UTC_TIMESTAMP(), 0, UTC_TIMESTAMP(6) FROM DUAL WHERE 1 = 0"},
-		{"INSERT on {p}duty", "INSERT INTO {p}duty (name, token, worker) SELECT 'x', 0, 'x' FROM DUAL WHERE 1 = 0"}}
+		{"INSERT on {p}duty", "INSERT INTO {p}duty (name, token, worker) SELECT 'x', 0, 'x' FROM DUAL WHERE 1 = 0"},
+		{"INSERT on {p}finding", "INSERT INTO {p}finding (code, receiver, found) SELECT 'x', 'x', 0 FROM DUAL WHERE 1 = 0"}}
 	viewerNeeds = []need{selectConfig, {"SELECT on {p}future_job, but for payloads", "SELECT job_key, revision FROM {p}future_job WHERE 1 = 0"}, selectHistory, selectLedger, selectPauses}
 	serveNeeds  = slices.Concat(operatorNeeds, appNeeds, []need{
 		{"INSERT on {p}api_key", "INSERT INTO {p}api_key (token, idempotency_key, operation, body, at) SELECT 0, 'x', 'x', '', UTC_TIMESTAMP(6) FROM DUAL WHERE 1 = 0"}})

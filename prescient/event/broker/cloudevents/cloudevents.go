@@ -8,6 +8,8 @@
 //   - Binary: the body is the payload, and the attributes are headers that begin with ce-, percent-encoded as CloudEvents over HTTP
 //     and NATS say; receivers that use the Go SDK have to decode them. The packages kafka and rabbitmq name and write them as the bindings of these protocols want it.
 //
+// An event that is in a trace says so by the extension traceparent of Distributed Tracing.
+//
 // The headers Prescient-… of a message are left out, since the attributes say the same. Others stay. A message without an id or a
 // topic, or with one that is not UTF-8, is refused: CloudEvents has no such event.
 package cloudevents
@@ -78,6 +80,7 @@ func Binary(source string) (broker.Format, error) {
 			{Name: "type", Value: e.Type()},
 			{Name: "subject", Value: e.Subject()},
 			{Name: "time", Value: e.Time().Format(time.RFC3339Nano)},
+			{Name: broker.HeaderTrace, Value: m.Trace},
 		}
 		for _, a := range attributes {
 			if a.Value != "" {
@@ -111,9 +114,9 @@ func format(source string, write func(event.Event, broker.Message) (broker.Messa
 // eventOf returns the attributes of a message.
 func eventOf(source string, m broker.Message) (event.Event, error) {
 	e := event.New()
-	for what, text := range map[string]string{"id": m.ID, "topic": m.Topic, "key": m.Key} {
-		if !utf8.ValidString(text) {
-			return e, errors.New("the " + what + " is not UTF-8")
+	for _, of := range []struct{ what, text string }{{"id", m.ID}, {"topic", m.Topic}, {"key", m.Key}} {
+		if !utf8.ValidString(of.text) {
+			return e, errors.New("the " + of.what + " is not UTF-8")
 		}
 	}
 	e.SetID(m.ID)
@@ -123,6 +126,9 @@ func eventOf(source string, m broker.Message) (event.Event, error) {
 		e.SetSubject(m.Key)
 	}
 	e.SetTime(m.GeneratedAt.UTC())
+	if m.Trace != "" {
+		e.SetExtension(broker.HeaderTrace, m.Trace)
+	}
 	return e, e.Validate()
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -61,6 +62,29 @@ func TestStructuredSaysItAllInTheBody(t *testing.T) {
 		if err := json.Unmarshal(got.Body, &e); err != nil || string(e.Data()) != test.body || e.Subject() != message("", "").Key || !e.Time().Equal(at) {
 			t.Errorf("the SDK reads %v, %v", e, err)
 		}
+	}
+}
+
+// An event in a trace says so by the extension for that.
+func TestAnEventSaysInWhichTraceItIs(t *testing.T) {
+	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	m := message("", "")
+	m.Trace = trace
+	structured, err := cloudevents.Structured("/shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := structured(m)
+	var e event.Event
+	if err != nil || json.Unmarshal(got.Body, &e) != nil || e.Extensions()["traceparent"] != trace {
+		t.Errorf("%s, %v", got.Body, err)
+	}
+	binary, err := cloudevents.Binary("/shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err = binary(m); err != nil || !slices.Contains(got.Headers, broker.Header{Name: "ce-traceparent", Value: trace}) {
+		t.Errorf("%v, %v", got.Headers, err)
 	}
 }
 

@@ -10,8 +10,8 @@
 //
 // # What an acknowledgement is worth
 //
-// All replicas in sync have the event in memory: it is safe while one of these machines lives. They are two at least where the topic has
-// replication.factor=3 and min.insync.replicas=2 (and not unclean.leader.election.enable). With flush.messages=1 each syncs first, slowly.
+// All replicas in sync have the event in memory: it is safe while one of these machines lives, unless the topic has
+// unclean.leader.election.enable. With flush.messages=1 each syncs first, slowly.
 //
 // # What fails
 //

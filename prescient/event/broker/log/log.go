@@ -24,7 +24,7 @@ func Open(_ context.Context, o broker.Options) (broker.Broker, error) {
 		return nil, errors.New(`log: the URL is not "log:"`)
 	}
 	if !o.Log.Info().Enabled() {
-		return nil, errors.New("log: the log takes no lines at info, and would lose every event")
+		return nil, errors.New("log: the log takes no lines at info, and would lose every event: give it log.level info")
 	}
 	return lines{o.Log}, nil
 }

@@ -6,9 +6,8 @@
 //
 // # What an acknowledgement is worth
 //
-// A stream acknowledges before it has synced its file, by default every two minutes. A killed server loses nothing; a machine that crashes loses what
-// came since, seldom also with replicas (jepsen.io/analyses/nats-2.12.1). With jetstream { sync_interval: always } each event is synced first, unless
-// the stream has persist_mode async.
+// A stream acknowledges before it has synced its file. A killed server loses nothing; a machine that crashes loses what came since the last
+// sync, seldom also with replicas (jepsen.io/analyses/nats-2.12.1). Under sync_interval: always a stream of persist_mode async still may.
 //
 // # What fails
 //

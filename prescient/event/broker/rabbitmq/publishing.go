@@ -14,9 +14,9 @@ const maxShort = 255
 // publishing returns a message in AMQP's form.
 func publishing(m broker.Message) (amqp.Publishing, error) {
 	id := broker.Printable(m.ID)
-	for what, text := range map[string]string{"the topic": m.Topic, "the id": id, "the content type": m.ContentType} {
-		if len(text) > maxShort {
-			return amqp.Publishing{}, fmt.Errorf("%s has %d bytes; %d are allowed", what, len(text), maxShort)
+	for _, of := range []struct{ what, text string }{{"topic", m.Topic}, {"id", id}, {"content type", m.ContentType}} {
+		if len(of.text) > maxShort {
+			return amqp.Publishing{}, fmt.Errorf("the %s has %d bytes; %d are allowed", of.what, len(of.text), maxShort)
 		}
 	}
 	headers := make(amqp.Table, len(m.Headers))

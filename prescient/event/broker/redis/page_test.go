@@ -4,10 +4,7 @@ package redis_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	client "github.com/redis/go-redis/v9"
 
 	app "prescient/prescient/client"
@@ -27,44 +23,15 @@ import (
 	"prescient/prescient/event/broker/redis"
 	"prescient/prescient/event/forward"
 	"prescient/prescient/internal/rig/pages"
-	"prescient/prescient/localserver"
 	"prescient/prescient/localserver/servertest"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }
 
-// around is what the consumer on the page leaves to its reader: where it is connected to, and what it does for an event.
-const around = `
-import json, sys, pymysql, redis
-at = json.loads(sys.argv[1])
-r = redis.Redis(**at["redis"])
-db = pymysql.connect(**at["db"])
-def remind(c, payload):
-    c.execute("INSERT INTO reminder VALUES (%s)", [payload])
-`
+// shops is the folder of the consumer.
+const shops = "../../../../scripts/languages"
 
-// python returns the Python that scripts/python has found, or unpacked.
-func python(t *testing.T) string {
-	t.Helper()
-	folders := filepath.SplitList(os.Getenv("PRESCIENT_SERVER_DIR"))
-	for _, path := range append(folders, filepath.Join(localserver.CacheDir(), "python"), filepath.Dir(onPath("python3"))) {
-		for _, sub := range []string{"", "bin"} {
-			program := filepath.Join(path, sub, "python3")
-			if _, err := os.Stat(program); err == nil && exec.Command(program, "-c", "import redis, pymysql, cryptography").Run() == nil {
-				return program
-			}
-		}
-	}
-	t.Fatal("there is no Python with clients of Redis and MySQL on PATH or in the cache: run scripts/python, or apt-get install python3-redis python3-pymysql python3-cryptography")
-	return ""
-}
-
-func onPath(name string) string {
-	path, _ := exec.LookPath(name) // "" for none
-	return path
-}
-
-// consumer is the program on the page, as it runs.
+// consumer is the program, as it runs.
 type consumer struct {
 	t       *testing.T
 	command *exec.Cmd
@@ -85,10 +52,11 @@ func (c *consumer) text() string {
 	return c.said.String()
 }
 
-func startConsumer(t *testing.T, script, at string) *consumer {
+func startConsumer(t *testing.T, env []string) *consumer {
 	t.Helper()
-	c := &consumer{t: t, command: exec.Command(python(t), "-u", script, at), ended: make(chan error, 1)}
-	c.command.Stdout, c.command.Stderr = c, c
+	python := pages.Program(t, "python", "python3", "-c", "import redis, pymysql, cryptography")
+	c := &consumer{t: t, command: exec.Command(python, "-u", filepath.Join(shops, "shop_redis.py")), ended: make(chan error, 1)}
+	c.command.Stdout, c.command.Stderr, c.command.Env = c, c, env
 	if err := c.command.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -120,16 +88,15 @@ func (c *consumer) kill() {
 	<-c.ended
 }
 
-// The consumer on the page works on each event once, whatever becomes of it and of the stream: it dies with events in hand, of which the
+// The shop's consumer works on each event once, whatever becomes of it and of the stream: it dies with events in hand, of which the
 // stream has lost some when it starts again.
-func TestTheConsumerInPythonOnThePageRuns(t *testing.T) {
-	block := pages.Block(t, "prescient/event/broker/README.md", "python", "xreadgroup")
+func TestTheConsumerInPythonRuns(t *testing.T) {
 	p := startServer(t)
 	var taken atomic.Int64 // databases of Redis, one for each server
-	servertest.Each(t, func(t *testing.T, d servertest.Database) { consumes(t, d, p, int(taken.Add(1)), block) })
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) { consumes(t, d, p, int(taken.Add(1))) })
 }
 
-func consumes(t *testing.T, d servertest.Database, p *process, number int, block string) {
+func consumes(t *testing.T, d servertest.Database, p *process, number int) {
 	ctx := t.Context()
 	must := func(err error) {
 		t.Helper()
@@ -137,10 +104,14 @@ func consumes(t *testing.T, d servertest.Database, p *process, number int, block
 			t.Fatal(err)
 		}
 	}
-	const stream, group = "orders.late", "mailer"
+	const stream, group = "orders.shipped", "mailer"
 	owner := pages.Tables(t, d, "")
-	_, err := owner.Exec("CREATE TABLE reminder (payload VARBINARY(100) NOT NULL)")
+	own, err := os.ReadFile(filepath.Join(shops, "shop.sql"))
 	must(err)
+	for table := range strings.SplitSeq(strings.TrimSpace(string(own)), ";\n") {
+		_, err = owner.Exec(table)
+		must(err)
+	}
 	options, err := client.ParseURL(p.url())
 	must(err)
 	options.DB = number
@@ -155,10 +126,11 @@ func consumes(t *testing.T, d servertest.Database, p *process, number int, block
 	b, err := redis.Open(ctx, broker.Options{URL: strings.TrimSuffix(p.url(), "0") + fmt.Sprint(number)})
 	must(err)
 	t.Cleanup(func() { _ = b.Close() })
+	orders := map[string]string{"trimmed-1": "1", "trimmed-2": "2", "in-hand": "3", "new": "4", "later": "5", "last": "6"}
 	publish := func(ids ...string) {
 		t.Helper()
 		for _, id := range ids {
-			must(outbox.Publish(ctx, owner, event.Event{ID: id, Topic: stream, Key: "order/42", Payload: []byte("of " + id)}))
+			must(outbox.Publish(ctx, owner, event.Event{ID: id, Topic: stream, Key: "order/42", Payload: []byte(`{"order":"` + orders[id] + `"}`)}))
 		}
 		f, err := forward.New(ctx, owner, forward.Options{Taken: outbox.Taken(), Routes: []forward.Route{{Topics: "*", Broker: b}}})
 		must(err)
@@ -170,13 +142,11 @@ func consumes(t *testing.T, d servertest.Database, p *process, number int, block
 	must(r.XTrimMaxLen(ctx, stream, 1).Err())
 	publish("new")
 
-	script := filepath.Join(t.TempDir(), "consumer.py")
-	must(os.WriteFile(script, []byte(around+block), 0o600))
-	at := where(t, d, options)
-	reminded := func() string {
+	env := append(os.Environ(), append(pages.EnvOfShop(t, d.DSN), "REDIS_URL="+strings.TrimSuffix(p.url(), "0")+fmt.Sprint(number), "PYTHONDONTWRITEBYTECODE=1")...)
+	mailed := func() string {
 		t.Helper()
 		var all []string
-		must(owner.Select(&all, "SELECT payload FROM reminder ORDER BY payload"))
+		must(owner.Select(&all, "SELECT order_id FROM mail ORDER BY order_id"))
 		return strings.Join(all, ", ")
 	}
 	settled := func() bool {
@@ -189,9 +159,9 @@ func consumes(t *testing.T, d servertest.Database, p *process, number int, block
 		must(err)
 		return pending.Count == 0 && groups[0].LastDeliveredID == info.LastGeneratedID // of a stream that was trimmed Redis knows no lag
 	}
-	c := startConsumer(t, script, at)
+	c := startConsumer(t, env)
 	c.until("all is acknowledged", settled)
-	if got := reminded(); got != "of in-hand, of new" {
+	if got := mailed(); got != "3, 4" {
 		t.Errorf("it did %q", got)
 	}
 	if said := c.text(); strings.Count(said, "\n") != 2 || !strings.Contains(said, "trimmed") {
@@ -201,47 +171,18 @@ func consumes(t *testing.T, d servertest.Database, p *process, number int, block
 
 	// A repeat of one, and the next: while it is away, and while it is there.
 	for _, entry := range []string{"in-hand", "new"} {
-		must(r.XAdd(ctx, &client.XAddArgs{Stream: stream, Values: []any{"id", entry, "payload", "again " + entry}}).Err())
+		must(r.XAdd(ctx, &client.XAddArgs{Stream: stream, Values: []any{"id", entry, "payload", `{"order":"7"}`}}).Err())
 	}
 	publish("later")
-	c = startConsumer(t, script, at)
+	c = startConsumer(t, env)
 	c.until("all is acknowledged", settled)
 	publish("last")
 	c.until("all is acknowledged", settled)
-	if got := reminded(); got != "of in-hand, of last, of later, of new" {
+	if got := mailed(); got != "3, 4, 5, 6" {
 		t.Errorf("it did %q", got)
 	}
 	if said := c.text(); said != "" {
 		t.Errorf("it says %q", said)
 	}
 	c.kill()
-}
-
-// where is what the program is told: the arguments of its connections.
-func where(t *testing.T, d servertest.Database, options *client.Options) string {
-	t.Helper()
-	config, err := mysql.ParseDSN(d.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	host, port, err := net.SplitHostPort(options.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db := map[string]any{"user": config.User, "password": config.Passwd, "database": config.DBName}
-	if config.Net == "unix" {
-		db["unix_socket"] = config.Addr
-	} else {
-		dbHost, dbPort, err := net.SplitHostPort(config.Addr)
-		var number int
-		if _, scanned := fmt.Sscan(dbPort, &number); errors.Join(err, scanned) != nil {
-			t.Fatal(err, scanned)
-		}
-		db["host"], db["port"] = dbHost, number
-	}
-	text, err := json.Marshal(map[string]any{"redis": map[string]any{"host": host, "port": port, "password": options.Password, "db": options.DB}, "db": db})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }

@@ -14,6 +14,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"prescient/prescient"
 	"prescient/prescient/event/broker"
 )
 
@@ -139,10 +140,7 @@ func (r *receiver) excerpt(body []byte) string {
 	if text == "" {
 		return ""
 	}
-	if len(text) > maxExcerpt {
-		text = strings.ToValidUTF8(text[:maxExcerpt], "") + "…"
-	}
-	return fmt.Sprintf(": %q", text)
+	return fmt.Sprintf(": %q", prescient.Shorten(text, maxExcerpt))
 }
 
 // retryAfterOf reads seconds or a date; 0 for anything else.

@@ -38,9 +38,12 @@ func (r *Rig) HookedOps(now time.Time, h *rig.Hooks) *ops.Ops {
 	return r.ops(ops.Accounts{Viewer: r.HookedAs("serve-viewer", now, h), Operator: r.HookedAs("serve-operator", now, h), Admin: r.HookedAs("serve-admin", now, h)})
 }
 
+// searchTime leaves lists to what they find, however busy the machine is.
+const searchTime = 10 * time.Second
+
 func (r *Rig) ops(accounts ops.Accounts) *ops.Ops {
 	r.T.Helper()
-	o, err := ops.Open(r.T.Context(), ops.Options{Prefix: "p_", Dialect: r.Setting, Program: "served", Accounts: accounts})
+	o, err := ops.Open(r.T.Context(), ops.Options{Prefix: "p_", Dialect: r.Setting, Program: "served", Accounts: accounts, Search: searchTime})
 	r.Must(err)
 	return o
 }

@@ -20,7 +20,8 @@ var views = []struct{ name, path string }{
 	{"execs", "/execs"}, {"exec", "/exec?job_exec=order-unshipped"}, {"exec-failing", "/exec?job_exec=carrier-late"}, {"agents", "/agents"}, {"events", "/events"}, {"audit", "/audit"}, {"health", "/health"},
 	{"blocking", "/blocking"}, {"schedules", "/schedules"}, {"schedule", "/schedule?id=digest/7"}, {"schedule-paused", "/schedule?id=stock-count"}, {"schedule-form", "/schedules/edit?id=digest/7"}, {"schedule-new", "/schedules/new"},
 	{"schedule-back", "/schedules/back?id=digest/7&version=1"}, {"crontabs", "/schedules/preview?crontabs=0+3+*+*+*&zone=Europe/Berlin"}, {"jobs", "/jobs"}, {"job", "/job?name=nightly"},
-	{"job-version", "/job/version?name=nightly&version=1"}, {"job-form", "/jobs/edit?name=nightly"}, {"job-new", "/jobs/new"}, {"job-back", "/jobs/back?name=nightly&version=1"}, {"run", "/job/run?run=nightly-1795147200"}, {"bulk", "/bulk"}, {"bulk-new", "/bulk/new?job_exec=carrier-late"},
+	{"job-version", "/job/version?name=nightly&version=1"}, {"job-form", "/jobs/edit?name=nightly"}, {"job-new", "/jobs/new"}, {"job-back", "/jobs/back?name=nightly&version=1"}, {"run", "/job/run?run=nightly-1795147200"}, {"rules", "/rules"}, {"rule", "/rule?name=remind"}, {"rule-form", "/rules/edit?name=remind"}, {"rule-new", "/rules/new"}, {"rule-off", "/rules/pause?name=remind"}, {"rule-try", "/rules/try?occasion=order.placed&delay=4h"},
+	{"bulk", "/bulk"}, {"bulk-new", "/bulk/new?job_exec=carrier-late"},
 	{"cancel", "/checks/cancel?entity=order/25&job_exec=order-unshipped"}, {"reschedule", "/checks/reschedule?entity=order/25&job_exec=order-unshipped"}, {"drain", "/agents/drain?name=app-1:4021"},
 	{"pause", "/execs/pause?job_exec=carrier-late"}, {"resend", "/events/resend?number=1001&number=1002"}, {"drop", "/events/drop?number=1001"}, {"password", "/password"},
 }

@@ -12,6 +12,7 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/ops"
 	"prescient/prescient/ops/definition"
+	"prescient/prescient/ops/ruled"
 	"prescient/prescient/worker"
 )
 
@@ -22,6 +23,7 @@ func staged(t *testing.T) *site {
 	s.orders()
 	s.worked("11:45", "12:00", "12:15", "12:45", "13:00", "13:15", "13:30") // nobody was there at 12:30
 	s.schedules()
+	s.rule()
 	s.nightly()
 	s.agents()
 	s.events()
@@ -86,6 +88,20 @@ func (s *site) schedules() {
 	_, err := ops.UpdateSchedule.Do(s.T.Context(), s.OpsAt(rig.At("10:30")), by(ops.Operator, "on Saturdays, too"), ops.ScheduleUpdate{Schedule: digest})
 	s.Must(err)
 	_, err = ops.PauseSchedule.Do(s.T.Context(), s.OpsAt(rig.At("11:00")), by(ops.Admin, "stock is counted by hand this month"), ops.ScheduleAsked{ID: "stock-count"})
+	s.Must(err)
+}
+
+// rule is one that was changed, with a check that is pending.
+func (s *site) rule() {
+	s.T.Helper()
+	remind := ruled.Definition{Name: "remind", Occasion: "order.placed", JobExec: "send-reminder", DelayMS: 3 * 3_600_000, Ends: []string{"order.shipped", "order.cancelled"}, Payload: json.RawMessage(`{"tone":"kind"}`)}
+	o := s.OpsAt(rig.At("09:00"))
+	_, err := ops.SetRule.Do(s.T.Context(), o, by(ops.Operator, "customers forget"), ruled.Setting{Definition: remind, New: true})
+	s.Must(err)
+	_, err = ops.ReportOccasion.Do(s.T.Context(), s.OpsAt(rig.At("13:20")), by(ops.Operator, ""), ruled.Reporting{Occasion: "order.placed", Entity: "order/71"})
+	s.Must(err)
+	remind.DelayMS += 3_600_000
+	_, err = ops.SetRule.Do(s.T.Context(), s.OpsAt(rig.At("13:30")), by(ops.Operator, "customers asked for an hour more"), ruled.Setting{Definition: remind, Version: 1})
 	s.Must(err)
 }
 

@@ -34,7 +34,7 @@ type where struct {
 	Query []string
 }
 
-// pageOf is the page of what an entry is about; nil where there is none. That of a schedule or a job that was deleted has what it was.
+// pageOf is the page of what an entry is about; nil where there is none. That of a schedule, a job or a rule that was deleted has what it was.
 func pageOf(e ops.AuditEntry) *where {
 	name, ofJob := strings.CutPrefix(e.ID, "job/")
 	switch {
@@ -42,6 +42,8 @@ func pageOf(e ops.AuditEntry) *where {
 		return &where{"/job", []string{"name", name}}
 	case e.Kind == audit.Schedule:
 		return &where{"/schedule", []string{"id", e.ID}}
+	case e.Kind == audit.Rule:
+		return &where{"/rule", []string{"name", e.ID}}
 	}
 	return nil
 }

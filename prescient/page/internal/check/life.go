@@ -11,6 +11,7 @@ import (
 	"prescient/prescient/longrun"
 	"prescient/prescient/ops"
 	"prescient/prescient/page/internal/front"
+	"prescient/prescient/rule"
 )
 
 // lifeSeen is what the template gets.
@@ -27,6 +28,15 @@ type lifeSeen struct {
 	// EndedNext and AuditMore say that there is more than is shown.
 	EndedNext string
 	AuditMore bool
+}
+
+// RuleOf is the rule of a check with a tag; empty for none.
+func (lifeSeen) RuleOf(tag string) string {
+	name, is := rule.NameOf(tag)
+	if !is {
+		return ""
+	}
+	return name
 }
 
 // pending is a check that is pending, and what happens to it next.

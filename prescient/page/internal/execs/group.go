@@ -17,6 +17,7 @@ func Group() front.Group {
 		Views: []front.View{
 			{Path: "/execs", Title: "job_execs", Nav: "job_execs", Role: ops.Viewer, Template: "execs", Show: showAll},
 			{Path: "/exec", Title: "job_exec", Role: ops.Viewer, Template: "exec", Show: showOne},
+			{Path: "/advice", Title: "When to check", Role: ops.Viewer, Template: "advice", Show: showAdvice},
 		},
 		Deeds: []front.Deed{
 			{Path: "/execs/pause", Title: "Pause", Button: "Pause", Role: ops.Operator, Of: []string{"job_exec"}, Template: "pause", Ask: askPause, Do: pause,

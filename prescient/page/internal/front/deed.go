@@ -236,3 +236,11 @@ func (f *Front) said(q url.Values) string {
 	}
 	return say(n)
 }
+
+// StillIs refuses a form that was made of another version than there is, with the error for that.
+func StillIs(stale error, is, seen uint64) error {
+	if seen == 0 || seen == is {
+		return nil
+	}
+	return fmt.Errorf("%w: it has version %d by now, not %d: compare with what it is, and send the form again", stale, is, seen)
+}

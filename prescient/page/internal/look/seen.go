@@ -68,12 +68,7 @@ func named(r rune) string {
 }
 
 // Clip is the begin of a text, of n characters at most.
-func Clip(n int, s string) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
-}
+func Clip(n int, s string) string { return prescient.Shorten(s, n) }
 
 // Lines is JSON for people, a line a value, as far as limit bytes; whole says that this is all. A character that cannot be seen has its escape.
 func Lines(limit int, raw json.RawMessage) (text string, whole bool) {

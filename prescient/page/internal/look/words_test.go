@@ -64,3 +64,17 @@ func TestAPayloadIsShownByLines(t *testing.T) {
 		t.Errorf("%q, %t", got, whole)
 	}
 }
+
+func TestSpansAreReadAsTheyAreWritten(t *testing.T) {
+	for text, want := range map[string]string{"": "", "90s": "1m30s", "1h30m": "1h30m", "2d": "2d", "36h": "1d12h", "1 h 30 min": "1h30m", "2d3h0m5s": "2d3h0m5s", "0s": "", "1H": "1h", "120h": "5d"} {
+		ms, err := ReadSpan("x", text)
+		if err != nil || Span(ms) != want {
+			t.Errorf("%q: %q, %v; want %q", text, Span(ms), err, want)
+		}
+	}
+	for _, text := range []string{"soon", "-1h", "1", "5d5", "d", "4001d", "99999999h", "1e9h", "+1d", "1d-3h"} {
+		if ms, err := ReadSpan("x", text); err == nil {
+			t.Errorf("%q: %d", text, ms)
+		}
+	}
+}

@@ -26,7 +26,7 @@ func TestThePageSaysItsOwnWayWhereItHasOne(t *testing.T) {
 		{"overdue", "See by `agents` whether it lives. `roll-forward` makes nothing run.", ops.Viewer, "See whether a worker or a sweep lives"},
 		{"schema.column", "Run `migrate --repair`, which sends: ALTER", ops.Admin, byOwner + " Run `migrate --repair`"},
 		{"grants", "Then run `grants --role x --user y`", ops.Viewer, byOwner + " Then run"},
-		{"schedules.timerless", "Run `schedule update ID` for each.", ops.Operator, "Pause each, and resume it"},
+		{"schedules.timerless", "Run `schedule update ID` for each.", ops.Operator, "Plan each anew"},
 		{"schedules.timerless", "Run `schedule update ID` for each.", ops.Viewer, "Run `schedule update ID`"},
 		{"blocking.rows", "End session 7. `blocking` shows more.", ops.Admin, "End session 7. The page of blocking, who waits for whom, shows admins more."},
 	} {

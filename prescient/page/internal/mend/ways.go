@@ -42,7 +42,7 @@ var (
 	check       = viewOf("/find", "entity", "More of %")
 	schedule    = viewOf("/schedule", "id", "More of %")
 	editing     = deedOf("/schedules/edit", "id", "Edit %")
-	pausing     = deedOf("/schedules/pause", "id", "Pause %") // where that leads to it is resumed
+	planning    = deedOf("/schedules/plan", "id", "Plan % anew")
 	onSchedules = []way{schedule, view("/schedules", "The schedules"), editing}
 	chains      = way{path: "/blocking", text: "Who waits for whom", role: ops.Admin}
 )
@@ -64,12 +64,13 @@ var ways = map[string][]way{
 	"agents":              {view("/agents", "The agents")},
 	"long_runs":           {view("/agents", "The long runs")},
 	"schedules":           onSchedules,
-	"schedules.timerless": append(slices.Clone(onSchedules), pausing),
+	"schedules.timerless": append(slices.Clone(onSchedules), planning),
 	"schedules.timers":    onSchedules,
 	"schedules.crontabs":  onSchedules,
-	"schedules.zones":     {schedule, view("/schedules", "The schedules"), pausing},
+	"schedules.zones":     {schedule, view("/schedules", "The schedules"), planning},
 	"events":              {view("/events", "The events")},
 	"events.refused":      {{path: "/events", text: "Send them again, or drop them", role: ops.Operator}, deedOf("/events/resend_all", "", "Send all again")},
+	"notify":              {view("/told", "Who is told, and who cannot be"), deedOf("/told/again", "", "Try again now")},
 	"audit":               {view("/audit", "The audit")},
 	"blocking":            {chains},
 	"blocking.rows":       {check, chains},
@@ -77,7 +78,7 @@ var ways = map[string][]way{
 }
 
 // jobPaths are what jobs have for the views and deeds of schedules: a schedule that a job lies on is changed with the job.
-var jobPaths = map[string]string{"/schedule": "/job", "/schedules/edit": "/jobs/edit", "/schedules/pause": "/jobs/pause"}
+var jobPaths = map[string]string{"/schedule": "/job", "/schedules/edit": "/jobs/edit"}
 
 // Ways are where those of a role can go from a finding that is wrong, on the view of a path, to which no way leads.
 func Ways(f doctor.Finding, role ops.Role, on string) []Way {

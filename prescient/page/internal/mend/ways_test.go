@@ -29,6 +29,8 @@ func TestWhoMaySeesWhatThePageCanDo(t *testing.T) {
 		{"overdue", doctor.SeverityBad, ops.Viewer, nil, "/pending: What is due, the oldest first; /agents: Who works; "}, // where one is leads nowhere
 		{"blocking.rows", doctor.SeverityWarn, ops.Admin, []string{"order/7"}, "/find entity order/7: More of order/7; /blocking: Who waits for whom; "},
 		{"blocking", doctor.SeverityWarn, ops.Operator, nil, ""},
+		{"notify", doctor.SeverityBad, ops.Operator, []string{"team"}, "/told: Who is told, and who cannot be; /told/again: Try again now!; "},
+		{"notify", doctor.SeverityBad, ops.Viewer, []string{"team"}, "/told: Who is told, and who cannot be; "},
 		{"binlog", doctor.SeverityWarn, ops.Admin, nil, ""},
 	} {
 		got := ""

@@ -1,20 +1,13 @@
 package recurring
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"prescient/prescient/ops/definition"
+	"prescient/prescient/page/internal/look"
 )
-
-// field is a part of a definition, for people.
-type field struct {
-	Name, Text string
-	// Help says what it is for, where that is not plain.
-	Help string
-}
 
 // help says what the fields of a timing are for: where they are shown, and where they are set.
 var help = map[string]string{
@@ -45,25 +38,27 @@ var help = map[string]string{
 	"Payload":         "What a run or an event carries, byte for byte.",
 }
 
-func fieldOf(name, text string) field { return field{name, text, help[name]} }
+func fieldOf(name, text string) look.Field {
+	return look.Field{Name: name, Text: text, Help: help[name]}
+}
 
 // timingFields are those of a timing; what is empty stands for the default.
-func timingFields(t definition.Timing, long bool) []field {
+func timingFields(t definition.Timing, long bool) []look.Field {
 	or := func(text, usual string) string {
 		if text == "" {
 			return usual
 		}
 		return text
 	}
-	all := []field{fieldOf("Crontabs", strings.Join(t.Crontabs, "\n")), fieldOf("Zone", or(t.Zone, "UTC")), fieldOf("Catch-up", or(t.CatchUp, "once")),
-		fieldOf("Catch-up window", or(span(t.CatchUpWithinMS), "by default")), fieldOf("Of use for", or(span(t.ExpiresAfterMS), "ever")), fieldOf("Jitter", or(span(t.JitterMS), "none")),
+	all := []look.Field{fieldOf("Crontabs", strings.Join(t.Crontabs, "\n")), fieldOf("Zone", or(t.Zone, "UTC")), fieldOf("Catch-up", or(t.CatchUp, "once")),
+		fieldOf("Catch-up window", or(look.Span(t.CatchUpWithinMS), "by default")), fieldOf("Of use for", or(look.Span(t.ExpiresAfterMS), "ever")), fieldOf("Jitter", or(look.Span(t.JitterMS), "none")),
 		fieldOf("May coalesce", yes(t.MayCoalesce))}
 	if long {
-		quota := or(span(t.QuotaMS), "by default")
+		quota := or(look.Span(t.QuotaMS), "by default")
 		if t.NoQuota {
 			quota = "none: a run takes as long as it does"
 		}
-		all = append(all, fieldOf("Overlap", or(t.Overlap, "forbid")), fieldOf("Tolerance", or(span(t.ToleranceMS), "by default")), fieldOf("Quota", quota), fieldOf("Pool", or(t.Pool, "by default")))
+		all = append(all, fieldOf("Overlap", or(t.Overlap, "forbid")), fieldOf("Tolerance", or(look.Span(t.ToleranceMS), "by default")), fieldOf("Quota", quota), fieldOf("Pool", or(t.Pool, "by default")))
 	}
 	return append(all, fieldOf("Heartbeat", or(t.Heartbeat, "none")))
 }
@@ -76,7 +71,7 @@ func yes(is bool) string {
 }
 
 // scheduleFields are those of a schedule. Payload says what it carries; hidden from those who may not see it.
-func scheduleFields(d definition.Schedule, operator bool) (all []field) {
+func scheduleFields(d definition.Schedule, operator bool) (all []look.Field) {
 	if d.Topic != "" {
 		all = append(all, fieldOf("Sends events to", d.Topic))
 	}
@@ -94,9 +89,6 @@ func scheduleFields(d definition.Schedule, operator bool) (all []field) {
 	return all
 }
 
-// payloadSeen is how much of a payload stands among fields.
-const payloadSeen = 2000
-
 func payloadText(d definition.Schedule) string {
 	text := "none"
 	switch {
@@ -107,19 +99,11 @@ func payloadText(d definition.Schedule) string {
 	case d.Payload != nil:
 		text = *d.Payload
 	}
-	return begin(text)
-}
-
-// begin is a text, or its begin with what tells it from others.
-func begin(text string) string {
-	if len(text) <= payloadSeen {
-		return text
-	}
-	return fmt.Sprintf("%s… (%d bytes, SHA-256 %x)", strings.ToValidUTF8(text[:payloadSeen], ""), len(text), sha256.Sum256([]byte(text)))
+	return look.Begin(text)
 }
 
 // jobFields are those of a job.
-func jobFields(d definition.Job) []field {
+func jobFields(d definition.Job) []look.Field {
 	all := timingFields(d.Timing, true)
 	var order []string
 	for _, s := range d.Steps {
@@ -139,12 +123,12 @@ func stepText(s definition.Step) string {
 	}
 	text := "runs " + s.JobExec
 	if s.TimeoutMS > 0 {
-		text += ", for " + span(s.TimeoutMS) + " at most"
+		text += ", for " + look.Span(s.TimeoutMS) + " at most"
 	}
 	if s.Retries > 0 {
 		text += fmt.Sprintf(", %d retries", s.Retries)
 		if s.RetryWaitMS > 0 {
-			text += " after " + span(s.RetryWaitMS)
+			text += " after " + look.Span(s.RetryWaitMS)
 		}
 	}
 	if s.OnFailure == "continue" {
@@ -154,34 +138,10 @@ func stepText(s definition.Step) string {
 		var flat any
 		if json.Unmarshal(s.Arguments, &flat) == nil {
 			if short, err := json.Marshal(flat); err == nil {
-				return text + ", with " + begin(string(short))
+				return text + ", with " + look.Begin(string(short))
 			}
 		}
-		return text + ", with " + begin(string(s.Arguments))
+		return text + ", with " + look.Begin(string(s.Arguments))
 	}
 	return text
-}
-
-// change is a field before and after; empty where it is not there.
-type change struct{ Name, Before, After string }
-
-// changes are the fields that are not the same.
-func changes(before, after []field) (all []change) {
-	was := make(map[string]string)
-	for _, f := range before {
-		was[f.Name] = f.Text
-	}
-	is := make(map[string]bool)
-	for _, f := range after {
-		is[f.Name] = true
-		if was[f.Name] != f.Text {
-			all = append(all, change{f.Name, was[f.Name], f.Text})
-		}
-	}
-	for _, f := range before {
-		if !is[f.Name] {
-			all = append(all, change{f.Name, f.Text, ""})
-		}
-	}
-	return all
 }

@@ -12,6 +12,7 @@ import (
 	"prescient/prescient/ops"
 	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
+	"prescient/prescient/page/internal/look"
 	"prescient/prescient/schedule"
 )
 
@@ -137,7 +138,7 @@ type reviewSeen struct {
 	ID      string
 	New     bool
 	Enabled bool
-	Changes []change
+	Changes []look.Change
 	Ahead   ahead
 }
 
@@ -151,14 +152,14 @@ func review(ctx context.Context, d front.Doing) (front.Shown, error) {
 	if err != nil {
 		return front.Shown{}, err
 	}
-	if err := stillIs(schedule.ErrStale, is.Version, f.Version); err != nil {
+	if err := front.StillIs(schedule.ErrStale, is.Version, f.Version); err != nil {
 		return front.Shown{}, err
 	}
 	to, err := f.definition(is.Schedule)
 	if err != nil {
 		return front.Shown{}, err
 	}
-	seen := reviewSeen{ID: is.ID, Enabled: is.Enabled, Changes: changes(scheduleFields(is.Schedule, true), scheduleFields(to, true))}
+	seen := reviewSeen{ID: is.ID, Enabled: is.Enabled, Changes: look.Changes(scheduleFields(is.Schedule, true), scheduleFields(to, true))}
 	seen.Ahead, err = foreseen(ctx, d, to.Timing, to.ID, is.CreatedAt)
 	return front.Shown{Title: "What changes of schedule " + is.ID, Data: seen}, err
 }
@@ -170,7 +171,7 @@ func reviewNew(ctx context.Context, d front.Doing) (front.Shown, error) {
 	if err != nil {
 		return front.Shown{}, err
 	}
-	seen := reviewSeen{ID: to.ID, New: true, Enabled: true, Changes: changes(nil, scheduleFields(to, true))}
+	seen := reviewSeen{ID: to.ID, New: true, Enabled: true, Changes: look.Changes(nil, scheduleFields(to, true))}
 	seen.Ahead, err = foreseen(ctx, d, to.Timing, to.ID, time.Time{})
 	return front.Shown{Title: "Schedule " + cmp.Or(to.ID, "without an id"), Data: seen}, err
 }

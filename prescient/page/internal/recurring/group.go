@@ -57,6 +57,7 @@ func Group() front.Group {
 			deed("/schedules/pause", "Pause schedules", "Pause", "schedule-pause", askSchedules(mostSwitched), schedulesDeed(ops.PauseSchedule, ops.PauseSchedules), saidOf("schedule was", "schedules were", "paused")),
 			deed("/schedules/resume", "Resume schedules", "Resume", "schedule-resume", askSchedules(mostSwitched), schedulesDeed(ops.ResumeSchedule, ops.ResumeSchedules), saidOf("schedule was", "schedules were", "resumed")),
 			deed("/schedules/run", "Run schedules now", "Run now", "schedule-run", askSchedules(mostAtOnce), runSchedules, saidOf("run was", "runs were", "asked for, in the next open slot")),
+			deed("/schedules/plan", "Plan schedules anew", "Plan anew", "schedule-plan", askSchedules(mostAtOnce), planSchedules, saidOf("schedule was", "schedules were", "planned anew")),
 			deed("/schedules/delete", "Delete schedules", "Delete", "schedule-delete", askSchedules(mostAtOnce), deleteSchedules, saidOf("schedule was", "schedules were", "deleted")),
 			addsJob, editsJob, jobBacks,
 			deed("/jobs/pause", "Pause jobs", "Pause", "schedule-pause", askJobs, jobsDeed(ops.PauseJob, ops.PauseJobs), saidOf("job was", "jobs were", "paused")),

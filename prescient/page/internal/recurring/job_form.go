@@ -14,6 +14,7 @@ import (
 	"prescient/prescient/ops"
 	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
+	"prescient/prescient/page/internal/look"
 	"prescient/prescient/steps"
 )
 
@@ -54,7 +55,7 @@ type stepForm struct {
 func jobFormOf(d definition.Job) jobForm {
 	f := jobForm{Name: d.Name, timingForm: timingFormOf(d.Timing)}
 	for _, s := range d.Steps {
-		one := stepForm{Name: s.Name, Is: ownStep, JobExec: s.JobExec, Arguments: typable(string(s.Arguments)), Timeout: span(s.TimeoutMS), RetryWait: span(s.RetryWaitMS), Failed: s.OnFailure}
+		one := stepForm{Name: s.Name, Is: ownStep, JobExec: s.JobExec, Arguments: typable(string(s.Arguments)), Timeout: look.Span(s.TimeoutMS), RetryWait: look.Span(s.RetryWaitMS), Failed: s.OnFailure}
 		if s.Retries > 0 {
 			one.Retries = strconv.Itoa(s.Retries)
 		}
@@ -166,10 +167,10 @@ func (s stepForm) definition() (d definition.Step, err error) {
 		d.Arguments = json.RawMessage(text)
 	}
 	var wrong []error
-	if d.TimeoutMS, err = readSpan("timeout", s.Timeout); err != nil {
+	if d.TimeoutMS, err = look.ReadSpan("timeout", s.Timeout); err != nil {
 		wrong = append(wrong, err)
 	}
-	if d.RetryWaitMS, err = readSpan("wait before a retry", s.RetryWait); err != nil {
+	if d.RetryWaitMS, err = look.ReadSpan("wait before a retry", s.RetryWait); err != nil {
 		wrong = append(wrong, err)
 	}
 	if text := strings.TrimSpace(s.Retries); text != "" {
@@ -227,7 +228,7 @@ type jobReviewSeen struct {
 	New     bool
 	Enabled bool
 	Shared  []ops.SharedStep
-	Changes []change
+	Changes []look.Change
 	Ahead   ahead
 }
 
@@ -241,7 +242,7 @@ func reviewJob(ctx context.Context, d front.Doing) (front.Shown, error) {
 	if err != nil {
 		return front.Shown{}, err
 	}
-	if err := stillIs(steps.ErrStale, is.Version, f.Version); err != nil {
+	if err := front.StillIs(steps.ErrStale, is.Version, f.Version); err != nil {
 		return front.Shown{}, err
 	}
 	seen := jobReviewSeen{Enabled: is.Enabled}
@@ -254,7 +255,7 @@ func reviewNewJob(ctx context.Context, d front.Doing) (front.Shown, error) {
 }
 
 // of fills in what the form comes to, beside the fields that there are.
-func (seen jobReviewSeen) of(ctx context.Context, d front.Doing, f jobForm, is []field, made time.Time) (front.Shown, error) {
+func (seen jobReviewSeen) of(ctx context.Context, d front.Doing, f jobForm, is []look.Field, made time.Time) (front.Shown, error) {
 	to, err := f.definition()
 	if err != nil {
 		return front.Shown{}, err
@@ -272,7 +273,7 @@ func (seen jobReviewSeen) of(ctx context.Context, d front.Doing, f jobForm, is [
 		}
 		seen.Shared = append(seen.Shared, step)
 	}
-	seen.Name, seen.Changes = to.Name, changes(is, jobFields(to))
+	seen.Name, seen.Changes = to.Name, look.Changes(is, jobFields(to))
 	seen.Ahead, err = foreseen(ctx, d, to.Timing, "job/"+to.Name, made)
 	title := "What changes of job " + to.Name
 	if seen.New {

@@ -7,6 +7,7 @@ import (
 	"prescient/prescient/ops"
 	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
+	"prescient/prescient/page/internal/look"
 	"prescient/prescient/steps"
 )
 
@@ -54,7 +55,7 @@ func showJobs(ctx context.Context, a front.Asked) (front.Shown, error) {
 type jobSeen struct {
 	ops.Clock
 	Is     ops.Job
-	Fields []field
+	Fields []look.Field
 	// Steps are those of its version, shared ones as they are.
 	Steps    []step
 	Ahead    ahead
@@ -143,7 +144,7 @@ type jobVersionSeen struct {
 	Now      ops.Job
 	Is       ops.Job
 	Steps    []step
-	Changes  []change
+	Changes  []look.Change
 	Shared   bool // it has shared steps
 	Ahead    ahead
 	Operator bool
@@ -155,10 +156,10 @@ func showJobVersion(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if err != nil {
 		return front.Shown{}, err
 	}
-	seen := jobVersionSeen{Now: now, Is: is, Steps: numbered(is.Steps), Changes: changes(jobFields(now.Job), jobFields(is.Job)), Operator: a.Operator()}
+	seen := jobVersionSeen{Now: now, Is: is, Steps: numbered(is.Steps), Changes: look.Changes(jobFields(now.Job), jobFields(is.Job)), Operator: a.Operator()}
 	made := now.CreatedAt
 	if now.Version == 0 {
-		seen.Changes, made = changes(nil, jobFields(is.Job)), a.Now
+		seen.Changes, made = look.Changes(nil, jobFields(is.Job)), a.Now
 	}
 	for _, s := range is.Steps {
 		seen.Shared = seen.Shared || s.Shared

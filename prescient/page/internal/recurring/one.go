@@ -7,6 +7,7 @@ import (
 	"prescient/prescient/ops"
 	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
+	"prescient/prescient/page/internal/look"
 	"prescient/prescient/schedule"
 )
 
@@ -18,7 +19,7 @@ type oneSeen struct {
 	ops.Clock
 	Is       ops.Schedule
 	Job      string
-	Fields   []field
+	Fields   []look.Field
 	Ahead    ahead
 	Runs     ops.ScheduleRuns
 	Waiting  int // how many wait, of which some are shown

@@ -13,20 +13,6 @@ import (
 	"prescient/prescient/page/internal/front"
 )
 
-func TestSpansAreReadAsTheyAreWritten(t *testing.T) {
-	for text, want := range map[string]string{"": "", "90s": "1m30s", "1h30m": "1h30m", "2d": "2d", "36h": "1d12h", "1 h 30 min": "1h30m", "2d3h0m5s": "2d3h0m5s", "0s": "", "1H": "1h", "120h": "5d"} {
-		ms, err := readSpan("x", text)
-		if err != nil || span(ms) != want {
-			t.Errorf("%q: %q, %v; want %q", text, span(ms), err, want)
-		}
-	}
-	for _, text := range []string{"soon", "-1h", "1", "5d5", "d", "4001d", "99999999h", "1e9h", "+1d", "1d-3h"} {
-		if ms, err := readSpan("x", text); err == nil {
-			t.Errorf("%q: %d", text, ms)
-		}
-	}
-}
-
 // What a form says is what it was made of.
 func TestAFormSaysTheDefinitionThatItWasMadeOf(t *testing.T) {
 	text, cr, empty := "one\n\ttwo <b>", "a\rb", ""
@@ -71,14 +57,6 @@ func TestWhoMadeAVersionIsWhoDefinedItLast(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%+v: %q", test, got)
 		}
-	}
-}
-
-func TestChangesAreTheFieldsThatAreNotTheSame(t *testing.T) {
-	before, after := []field{{Name: "a", Text: "1"}, {Name: "b", Text: "2"}, {Name: "gone", Text: "3"}}, []field{{Name: "a", Text: "1"}, {Name: "b", Text: "4"}, {Name: "new", Text: "5"}}
-	want := []change{{"b", "2", "4"}, {"new", "", "5"}, {"gone", "3", ""}}
-	if got := changes(before, after); !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v; want %+v", got, want)
 	}
 }
 

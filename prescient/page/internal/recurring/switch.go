@@ -246,6 +246,15 @@ func runSchedules(ctx context.Context, d front.Doing) (front.Done, error) {
 	return doneTo("/schedule", "id", names, n), err
 }
 
+func planSchedules(ctx context.Context, d front.Doing) (front.Done, error) {
+	names := namesOf(d.Query, "id")
+	n, err := toEach(d, names, func(by ops.Caller, id string) (bool, error) {
+		did, err := ops.PlanSchedule.Do(ctx, d.Ops, by, ops.ScheduleAsked{ID: id})
+		return did.Changed(), err
+	})
+	return doneTo("/schedule", "id", names, n), err
+}
+
 func runJob(ctx context.Context, d front.Doing) (front.Done, error) {
 	began, err := ops.RunJob.Do(ctx, d.Ops, d.By, ops.JobNamed{Name: d.Text("name")})
 	return front.Done{Path: "/job", Query: []string{"name", d.Text("name"), "began", began.Run}, Count: 1}, err

@@ -2,11 +2,11 @@ package recurring
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
+	"prescient/prescient/page/internal/look"
 )
 
 // timingNames are the names of the values of a timing in a form.
@@ -29,22 +29,14 @@ type timingForm struct {
 
 // timingFormOf is the form of a timing.
 func timingFormOf(t definition.Timing) timingForm {
-	return timingForm{Crontabs: strings.Join(t.Crontabs, "\n"), Zone: t.Zone, CatchUp: t.CatchUp, CatchUpWithin: span(t.CatchUpWithinMS), ExpiresAfter: span(t.ExpiresAfterMS), Jitter: span(t.JitterMS),
-		MayCoalesce: t.MayCoalesce, Overlap: t.Overlap, Tolerance: span(t.ToleranceMS), Quota: span(t.QuotaMS), NoQuota: t.NoQuota, Pool: t.Pool, Heartbeat: t.Heartbeat}
+	return timingForm{Crontabs: strings.Join(t.Crontabs, "\n"), Zone: t.Zone, CatchUp: t.CatchUp, CatchUpWithin: look.Span(t.CatchUpWithinMS), ExpiresAfter: look.Span(t.ExpiresAfterMS), Jitter: look.Span(t.JitterMS),
+		MayCoalesce: t.MayCoalesce, Overlap: t.Overlap, Tolerance: look.Span(t.ToleranceMS), Quota: look.Span(t.QuotaMS), NoQuota: t.NoQuota, Pool: t.Pool, Heartbeat: t.Heartbeat}
 }
 
 // timingFilledIn is the form as it was sent.
 func timingFilledIn(q *front.Query) timingForm {
 	return timingForm{Crontabs: q.Text("crontabs"), Zone: q.Text("zone"), CatchUp: q.Text("catch_up"), CatchUpWithin: q.Text("catch_up_within"), ExpiresAfter: q.Text("expires_after"), Jitter: q.Text("jitter"),
 		MayCoalesce: q.Has("may_coalesce"), Overlap: q.Text("overlap"), Tolerance: q.Text("tolerance"), Quota: q.Text("quota"), NoQuota: q.Has("no_quota"), Pool: q.Text("pool"), Heartbeat: q.Text("heartbeat")}
-}
-
-// stillIs refuses a form that was made of another version than there is, with the error for that.
-func stillIs(stale error, is, seen uint64) error {
-	if seen == 0 || seen == is {
-		return nil
-	}
-	return fmt.Errorf("%w: it has version %d by now, not %d: compare with what it is, and send the form again", stale, is, seen)
 }
 
 // timing is what the form says; what is for long runs only where it has some. The error wraps prescient.ErrInvalid.
@@ -57,7 +49,7 @@ func (f timingForm) timing(long bool) (definition.Timing, error) {
 	}
 	var wrong []error
 	read := func(to *int64, what, text string) {
-		ms, err := readSpan(what, text)
+		ms, err := look.ReadSpan(what, text)
 		*to, wrong = ms, append(wrong, err)
 	}
 	read(&t.CatchUpWithinMS, "catch-up window", f.CatchUpWithin)

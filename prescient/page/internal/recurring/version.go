@@ -11,6 +11,7 @@ import (
 	"prescient/prescient/ops"
 	"prescient/prescient/ops/definition"
 	"prescient/prescient/page/internal/front"
+	"prescient/prescient/page/internal/look"
 	"prescient/prescient/schedule"
 )
 
@@ -20,7 +21,7 @@ type version struct {
 	// By is the entry of the audit that made it; nil where that was pruned, or nobody wrote one.
 	By *ops.AuditEntry
 	// Changes are what is not as in the version before it.
-	Changes []change
+	Changes []look.Change
 	// Back is the address of going back to it, in pairs; nil for the one that it has.
 	Back []string
 	// Earlier says that it is one of a schedule of this id that was deleted.
@@ -42,7 +43,7 @@ func versionsOf(ctx context.Context, a front.Asked, is ops.Schedule) (all []vers
 	}
 	for i, v := range page.Rows {
 		one := version{ScheduleVersion: v, Earlier: !v.CreatedAt.Equal(is.CreatedAt)}
-		var before []field
+		var before []look.Field
 		after := uint64(0)
 		if i+1 < len(page.Rows) {
 			older := page.Rows[i+1]
@@ -51,7 +52,7 @@ func versionsOf(ctx context.Context, a front.Asked, is ops.Schedule) (all []vers
 				after = older.Version
 			}
 		}
-		one.Changes = changes(before, versionFields(v, a.Operator()))
+		one.Changes = look.Changes(before, versionFields(v, a.Operator()))
 		one.By = madeBy(entries.Rows, v, after)
 		if v.EndedAt != nil {
 			one.Back = []string{"id", is.ID, "version", strconv.FormatUint(v.Version, 10)}
@@ -79,7 +80,7 @@ func madeBy(entries []ops.AuditEntry, v definition.ScheduleVersion, before uint6
 }
 
 // versionFields are the fields of a version of a list, which leaves out long payloads.
-func versionFields(v definition.ScheduleVersion, operator bool) []field {
+func versionFields(v definition.ScheduleVersion, operator bool) []look.Field {
 	if v.PayloadSHA256 == "" {
 		return scheduleFields(v.Schedule, operator)
 	}
@@ -90,7 +91,7 @@ func versionFields(v definition.ScheduleVersion, operator bool) []field {
 type backSeen struct {
 	Is, To  definition.ScheduleVersion
 	Enabled bool
-	Changes []change
+	Changes []look.Change
 	Ahead   ahead
 }
 
@@ -109,10 +110,10 @@ func askBack(ctx context.Context, a front.Asked) (front.Shown, error) {
 	if err != nil {
 		return front.Shown{}, err
 	}
-	seen := backSeen{Is: definition.ScheduleVersion{Schedule: is.Schedule, Version: is.Version}, To: to, Enabled: is.Enabled, Changes: changes(scheduleFields(is.Schedule, true), scheduleFields(to.Schedule, true))}
+	seen := backSeen{Is: definition.ScheduleVersion{Schedule: is.Schedule, Version: is.Version}, To: to, Enabled: is.Enabled, Changes: look.Changes(scheduleFields(is.Schedule, true), scheduleFields(to.Schedule, true))}
 	made := is.CreatedAt
 	if deleted {
-		seen.Changes, made = changes(nil, scheduleFields(to.Schedule, true)), a.Now
+		seen.Changes, made = look.Changes(nil, scheduleFields(to.Schedule, true)), a.Now
 	}
 	seen.Ahead, err = aheadOf(ctx, a, to.Timing, to.ID, made)
 	return front.Shown{Title: fmt.Sprintf("Go back to version %d", to.Version), Data: seen}, err

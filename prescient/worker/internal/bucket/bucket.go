@@ -176,7 +176,7 @@ func (b *Bucket) judge(r *check.Answered) {
 		r.Verdict = *a.Verdict
 	case check.NotStarted, check.Again, check.Dropped:
 	default:
-		r.Verdict = prescient.Decide(b.Shared.Tables.Grid, b.Shared.Guards(r.JobExec), r.FutureJob, a.Given(), now)
+		r.Verdict = prescient.Decide(b.Shared.Tables.Grid, r.Guards.Or(b.Shared.Guards(r.JobExec)), r.FutureJob, a.Given(), now)
 	}
 }
 

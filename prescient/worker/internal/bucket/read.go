@@ -11,6 +11,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
+	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/execute"
 	"prescient/slots"
@@ -138,7 +139,12 @@ func (b *Bucket) start(ctx context.Context, s *stream, rows []*check.Answered) e
 			continue
 		}
 		b.keep(r)
+		if r.LateByRule {
+			b.Figures.LateByRule++
+		}
 		switch lane := b.Shared.Executor.Lanes[r.JobExec]; {
+		case r.ByRule != nil && !prescient.IsKept(r.FutureJob):
+			b.answerAtOnce(r, *r.ByRule)
 		case b.Paused[r.JobExec]:
 			b.answerAtOnce(r, prescient.Answer{Cause: prescient.CausePaused})
 		case prescient.IsKept(r.FutureJob):
@@ -236,11 +242,12 @@ func (b *Bucket) readRows(ctx context.Context, query string, args []any, limit i
 		var payload []byte
 		var lastError sql.NullString
 		var expiresAt sql.NullTime
+		var version, occasion sql.NullInt64
 		names := make(map[string]string) // the few that all rows have, once each
 		for rows.Next() {
 			r := new(check.Answered)
 			if err := rows.Scan(&entityName, &r.EntityKey, &jobExec, &r.Tag, &r.DueAt, &key, &r.FirstCheckAt, &r.CheckCount,
-				&r.ErrorCount, &r.PutOffCount, &lastError, &r.TotalMS, &payload, &r.Revision, &r.InsertedAt, &expiresAt); err != nil {
+				&r.ErrorCount, &r.PutOffCount, &lastError, &r.TotalMS, &payload, &r.Revision, &r.InsertedAt, &expiresAt, store.Trace(&r.Trace), &version, &occasion); err != nil {
 				return err
 			}
 			copy(r.JobKey[:], key)
@@ -248,6 +255,9 @@ func (b *Bucket) readRows(ctx context.Context, query string, args []any, limit i
 			r.NextCheckAt, r.LastError = b.Lease.Slot, lastError.String
 			if expiresAt.Valid {
 				r.ExpiresAt = prescient.At(expiresAt.Time)
+			}
+			if r.RuleVersion = uint32(version.Int64); occasion.Valid {
+				r.OccasionAt = prescient.At(time.UnixMicro(occasion.Int64).UTC())
 			}
 			if r.Unread = payload != nil && len(payload) == 0; !r.Unread { // JSON is never empty
 				r.Payload = payload
@@ -261,6 +271,9 @@ func (b *Bucket) readRows(ctx context.Context, query string, args []any, limit i
 		}
 		return rows.Err()
 	})
+	if err == nil {
+		err = b.askRules(ctx, batch)
+	}
 	if err != nil {
 		return nil, 0, false, fmt.Errorf("reading slot %s: %w", slots.Stamp(b.Lease.Slot), err)
 	}

@@ -63,5 +63,5 @@ func (b *Bucket) keepRow(a *check.Answered, as check.Refused, cause error) {
 }
 
 func (b *Bucket) decide(a *check.Answered) prescient.Verdict {
-	return prescient.Decide(b.Shared.Tables.Grid, b.Shared.Guards(a.JobExec), a.FutureJob, a.Answer.Given(), slots.Later(a.Answer.Ended, a.NextCheckAt))
+	return prescient.Decide(b.Shared.Tables.Grid, a.Guards.Or(b.Shared.Guards(a.JobExec)), a.FutureJob, a.Answer.Given(), slots.Later(a.Answer.Ended, a.NextCheckAt))
 }

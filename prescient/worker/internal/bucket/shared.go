@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"prescient/prescient"
+	"prescient/prescient/rule"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/execute"
@@ -20,6 +21,7 @@ type Shared struct {
 	Batch    int                                                 // rows of a bucket that are in flight at a time
 	Parallel int                                                 // buckets that are worked on at a time
 	Kept     Kept                                                // rows of which nothing else can be written
+	Rules    rule.Versions                                       // what rules say
 	Senders  chan struct{}                                       // held by buckets that linger, while they send statements
 }
 

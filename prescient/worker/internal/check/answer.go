@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/caught"
 	"prescient/prescient/worker/books"
 )
 
@@ -12,6 +13,7 @@ import (
 type Answer struct {
 	Cause   prescient.Cause
 	Outcome prescient.Outcome // with CauseEnds
+	Version uint32            // with CauseMoved: of its rule
 	Began   bool              // with CauseWaits: its call did, and goes on beside the slot run
 	Fate    Fate
 	Next    *time.Time
@@ -51,12 +53,12 @@ func (a *Answer) Lapsed() bool {
 
 // Of is an answer as the rules take it, before its call is told of.
 func Of(a prescient.Answer) Answer {
-	return Answer{Cause: a.Cause, Outcome: a.Outcome, Began: a.Began, Next: a.Next, Err: Quoted(a.Err)}
+	return Answer{Cause: a.Cause, Outcome: a.Outcome, Began: a.Began, Version: a.RuleVersion, Next: a.Next, Err: caught.Quoted(a.Err)}
 }
 
 // Given is the answer as the rules take it.
 func (a *Answer) Given() prescient.Answer {
-	return prescient.Answer{Next: a.Next, Err: a.Err, Cause: a.Cause, Outcome: a.Outcome, Began: a.Began}
+	return prescient.Answer{Next: a.Next, Err: a.Err, Cause: a.Cause, Outcome: a.Outcome, Began: a.Began, RuleVersion: a.Version}
 }
 
 // Trouble says what went wrong with a row; empty where nothing did.

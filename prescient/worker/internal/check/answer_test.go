@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/caught"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/worker/books"
 )
@@ -24,9 +25,9 @@ func TestEveryRowThatIsNotSettledHasATrouble(t *testing.T) {
 		{"an error that is tried again", Answer{Err: errors.New("no luck")}, "", books.TroubleError},
 		{"an error that ends it", Answer{Err: errors.New("no luck")}, prescient.Failed, books.TroubleError},
 		{"a timeout", Answer{Err: wrapped}, prescient.TimedOut, books.TroubleTimeout},
-		{"a timeout in a transaction", Answer{Fate: Committed, Err: Quoted(wrapped)}, "", books.TroubleTimeout},
+		{"a timeout in a transaction", Answer{Fate: Committed, Err: caught.Quoted(wrapped)}, "", books.TroubleTimeout},
 		{"a panic", Answer{Err: fmt.Errorf("%w: nil map", prescient.ErrPanic)}, "", books.TroublePanic},
-		{"a panic in a transaction", Answer{Fate: Committed, Err: Quoted(fmt.Errorf("%w: nil map", prescient.ErrPanic))}, prescient.Failed, books.TroublePanic},
+		{"a panic in a transaction", Answer{Fate: Committed, Err: caught.Quoted(fmt.Errorf("%w: nil map", prescient.ErrPanic))}, prescient.Failed, books.TroublePanic},
 		{"nobody registered it", Answer{Cause: prescient.CauseUnregistered}, "", books.TroubleUnregistered},
 		{"its calls hang", Answer{Cause: prescient.CauseAbandoned}, "", books.TroublePutOff},
 		{"it killed its worker", Answer{Cause: prescient.CauseKilled}, prescient.Crashed, "crashed"},

@@ -19,7 +19,12 @@ type Row struct {
 	// TriedAt is when the first of them had.
 	TriedAt time.Time
 	Kept    error // why the server refused what the library's own function came to; nil for not
-	Unread  bool  // its payload is too long to be read
+	// ByRule is what becomes of it uncalled, since its rule was changed; nil for nothing. LateByRule says that it is called later than its rule would have it
+	// by now. Guards are those of its rule, which come before those of the job_exec.
+	ByRule     *prescient.Answer
+	LateByRule bool
+	Guards     prescient.Guards
+	Unread     bool // its payload is too long to be read
 }
 
 // Size is how much memory is taken by what may be large.

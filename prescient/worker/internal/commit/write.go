@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
@@ -100,6 +101,9 @@ func (s *Session) writeMoves(ctx context.Context, tx *sql.Tx, rows []*check.Answ
 	if how&each != 0 {
 		move, name = s.moveEach, "slotrun/reschedule_one"
 	}
+	if err := s.noteVersions(ctx, tx, rows); err != nil {
+		return err
+	}
 	statement := s.Tables.Stmt.Get(name)
 	if how&atOnce != 0 {
 		statement = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " + statement
@@ -113,6 +117,31 @@ func (s *Session) writeMoves(ctx context.Context, tx *sql.Tx, rows []*check.Answ
 	}
 	if n != len(rows) {
 		return fmt.Errorf("%w: moved %d of %d", errChanged, n, len(rows))
+	}
+	return nil
+}
+
+// noteVersions notes of those locked rows that their rules move by which versions these do.
+func (s *Session) noteVersions(ctx context.Context, tx *sql.Tx, rows []*check.Answered) error {
+	var by map[uint32][]prescient.Key
+	for _, a := range rows {
+		if version := a.Verdict.RuleVersion; version != 0 {
+			if by == nil {
+				by = make(map[uint32][]prescient.Key)
+			}
+			by[version] = append(by[version], a.JobKey)
+		}
+	}
+	for version, keys := range by {
+		for some := range slices.Chunk(keys, 500) { // of a list of 1000 MariaDB makes a subquery
+			statement := s.Tables.Fill("slotrun/by_rule", "{version}", literal.Of(literal.AppendUint, uint64(version)), "{keys}", literal.KeysOf(some))
+			switch n, err := store.Affected(ctx, tx, statement, s.Lease.Slot); {
+			case err != nil:
+				return fmt.Errorf("noting versions of rules: %w", err)
+			case n != len(some):
+				return fmt.Errorf("%w: noted the version of a rule for %d of %d", errChanged, n, len(some))
+			}
+		}
 	}
 	return nil
 }

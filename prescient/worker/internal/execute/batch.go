@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/caught"
 	"prescient/prescient/worker/internal/check"
 )
 
@@ -21,7 +22,7 @@ func (fn batchFunc) begin(e *Executor, t Task) calls {
 		e.tell(c.Rows...)
 		b := check.NewBatch(c.Rows, c.Sink.Time().Now())
 		if err := fn(ctx, b); err != nil {
-			return nil, check.Quoted(err)
+			return nil, caught.Quoted(err)
 		}
 		return answersOf(b, len(b.Jobs())), nil
 	}

@@ -154,12 +154,12 @@ func (c *call) abandon() {
 	}))
 }
 
-// TimeoutError is the error of a call that came back after its timeout.
+// TimeoutError is the error of a call that came back after its timeout. What that said of another try, in time or never, does not count.
 func TimeoutError(timeout time.Duration, err error) error {
 	if err == nil {
 		return fmt.Errorf("%w: it took longer than %s", prescient.ErrTimeout, timeout)
 	}
-	return fmt.Errorf("%w after %s: %w", prescient.ErrTimeout, timeout, err)
+	return fmt.Errorf("%w after %s: %s", prescient.ErrTimeout, timeout, err)
 }
 
 func abandonedError(timeout time.Duration) error {

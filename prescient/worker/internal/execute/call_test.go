@@ -32,6 +32,14 @@ func does(wait time.Duration, do func()) prescient.Func {
 	}
 }
 
+// failing makes a job_exec that waits, and then answers with an error.
+func failing(wait time.Duration, err error) prescient.Func {
+	return func(context.Context, prescient.FutureJob) (*time.Time, error) {
+		time.Sleep(wait)
+		return nil, err
+	}
+}
+
 // cutOff waits for the end of its context.
 func cutOff(ctx context.Context, _ prescient.FutureJob) (*time.Time, error) {
 	<-ctx.Done()
@@ -49,6 +57,7 @@ func TestHoweverACallEndsItIsAnswered(t *testing.T) {
 		ran   time.Duration
 		says  string // of the error
 		is    error
+		in    time.Duration // that it is to be tried again
 		still time.Duration // the time that it goes on after its answer
 	}{
 		{name: "nil", do: takes(time.Second), ran: time.Second},
@@ -60,6 +69,10 @@ func TestHoweverACallEndsItIsAnswered(t *testing.T) {
 		{name: "a nil pointer", do: does(0, func() { _ = *(*prescient.FutureJob)(nil) }), says: "nil pointer", is: prescient.ErrPanic},
 		{name: "Goexit", do: does(0, runtime.Goexit), says: "runtime.Goexit", is: prescient.ErrPanic},
 		{name: "an error that panics", do: answering(nil, nilError{}), says: "nil pointer", is: prescient.ErrPanic},
+		{name: "a final error", do: answering(nil, prescient.Final(errors.New("no"))), says: "no", is: prescient.ErrFinal},
+		{name: "a final error too late", do: failing(guard, prescient.Final(errors.New("no"))), ran: guard, says: "timed out after 10s: no", is: prescient.ErrTimeout},
+		{name: "a retry", do: failing(guard-1, prescient.Retry(time.Hour)), ran: guard - 1, says: "try again in 1h", in: time.Hour},
+		{name: "a retry too late", do: failing(guard, prescient.Retry(time.Hour)), ran: guard, says: "timed out after 10s: try again in 1h", is: prescient.ErrTimeout},
 		{name: "the end of its context", do: cutOff, ran: guard, says: "timed out after 10s: context deadline exceeded", is: prescient.ErrTimeout},
 		{name: "a panic too late", do: does(guard, boo), ran: guard, says: "timed out after 10s: panicked: boo", is: prescient.ErrTimeout},
 		{name: "an answer too late", do: takes(guard + 1), ran: guard + 1, says: "timed out: it took longer than 10s", is: prescient.ErrTimeout},
@@ -87,8 +100,12 @@ func TestHoweverACallEndsItIsAnswered(t *testing.T) {
 					a = all[1].Answer
 				}
 				if !a.Called() || (a.Err == nil) != (test.says == "") || a.Err != nil && !strings.Contains(a.Err.Error(), test.says) ||
-					test.is != nil && !errors.Is(a.Err, test.is) || test.is != prescient.ErrTimeout && errors.Is(a.Err, prescient.ErrTimeout) {
+					test.is != nil && !errors.Is(a.Err, test.is) || test.is != prescient.ErrTimeout && errors.Is(a.Err, prescient.ErrTimeout) ||
+					test.is != prescient.ErrFinal && errors.Is(a.Err, prescient.ErrFinal) {
 					t.Errorf("answer: %+v; want an error with %q", a, test.says)
+				}
+				if in, stated := prescient.RetryIn(a.Err); in != test.in || stated != (in != 0) {
+					t.Errorf("to be tried again in %s; want %s", in, test.in)
 				}
 				if a.Ran != test.ran || !a.Started.Equal(rig.At("13:15:03")) || !a.Ended.Equal(a.Started.Add(test.ran)) {
 					t.Errorf("ran %s from %s to %s; want %s from 13:15:03", a.Ran, a.Started, a.Ended, test.ran)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/caught"
 	"prescient/prescient/worker/internal/check"
 	"prescient/slots"
 )
@@ -151,7 +152,7 @@ func (s *series) call(r *check.Answered) (placed bool) {
 	}()
 	s.executor.tell(r)
 	next, err = s.each.fn(ctx, r.Own(s.Sink.Time().When(s.started)))
-	err = check.Quoted(err)
+	err = caught.Quoted(err)
 	returned = true
 	return true
 }

@@ -126,7 +126,7 @@ func (fn txBatchFunc) Call(ctx context.Context, tx *sqlx.Tx, rows []*check.Answe
 
 // failed is the answer for rows whose call failed. One that met a lock of others is called again, which is no error of theirs.
 func failed(failure error, locked bool, rows []*check.Answered) check.Answer {
-	a := check.Answer{Err: check.Quoted(failure)}
+	a := check.Answer{Err: caught.Quoted(failure)}
 	if tries := rows[0].Tries; locked && tries < MaxTxTries {
 		a.Fate, a.Wait = check.Again, TxWait(tries)
 	}

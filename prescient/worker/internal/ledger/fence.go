@@ -57,7 +57,10 @@ var ErrUndone = errors.New("nothing was committed")
 
 // Commit commits what was written behind the fence, and finds out what became of it where the answer was lost. The caller
 // took the time before it sent the fence.
-func (g *Ledger) Commit(ctx context.Context, commit func() error, l *Lease, before time.Time) error {
+func (g *Ledger) Commit(ctx context.Context, commit func() error, l *Lease, before time.Time) (err error) {
+	if g.Committed != nil {
+		defer func() { g.Committed(l.Slot, l.Bucket, before, err) }()
+	}
 	if err := commit(); err != nil {
 		done, unknown := g.wasCommitted(ctx, l)
 		if unknown != nil {

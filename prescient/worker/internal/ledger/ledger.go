@@ -19,7 +19,9 @@ type Ledger struct {
 	Batch    int           // rows of a bucket that are in flight at a time
 	Parallel int           // buckets that are worked on at a time
 	Log      zerolog.Logger
-	Lapsed   lapsed // leases that an outage has cost, and that are still to be given back
+	// Committed is told of each commit, once it is known what became of it; nil for nobody. Began is when the fence was sent.
+	Committed func(slot time.Time, bucket int, began time.Time, err error)
+	Lapsed    lapsed // leases that an outage has cost, and that are still to be given back
 }
 
 // By is by what a slot is run, as slot_run says it.

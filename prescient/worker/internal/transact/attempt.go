@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/caught"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/books"
@@ -73,7 +74,7 @@ func (r *Runner) try(ctx context.Context, c *execute.TxCall, kept error) (answer
 		return nil, err
 	}
 	if !c.Answered(time.Since(began)) || !inTime() {
-		return nil, execute.TimeoutError(c.Lane.Guards.Timeout, check.Quoted(failure))
+		return nil, execute.TimeoutError(c.Lane.Guards.Timeout, caught.Quoted(failure))
 	}
 	ctx, cancel := context.WithTimeout(life, r.Send.Timeout)
 	defer cancel()
@@ -158,7 +159,7 @@ func (r *Runner) judge(a *check.Answered, answer *check.Answer, g prescient.Guar
 	if a.Answer.Lapsed() {
 		a.Answer.Started, a.Answer.Ran = time.Time{}, 0
 	}
-	a.Verdict = prescient.Decide(r.Tables.Grid, g, a.FutureJob, a.Answer.Given(), a.Answer.Ended)
+	a.Verdict = prescient.Decide(r.Tables.Grid, a.Guards.Or(g), a.FutureJob, a.Answer.Given(), a.Answer.Ended)
 	if kept != nil && a.Verdict.Outcome != "" {
 		answer.Cause, answer.Err = prescient.CauseRefused, kept
 		a.Answer, a.Verdict = *answer, prescient.Kept(r.Tables.Grid, a.FutureJob, kept, a.Answer.Ended)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"prescient/prescient/internal/caught"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/internal/check"
@@ -206,9 +207,9 @@ func (c *calls) call(ctx context.Context, part []int) (failure, err error) {
 	case err == nil && failure != nil && len(part) == 1 && answers[0].Fate == check.Again:
 		c.left = append(c.left, part...)
 	case err != nil:
-		return failure, errors.Join(err, check.Quoted(failure))
+		return failure, errors.Join(err, caught.Quoted(failure))
 	case failure != nil && len(part) > 1:
-		return failure, check.Quoted(failure) // each row by itself, so that none answers for another
+		return failure, caught.Quoted(failure) // each row by itself, so that none answers for another
 	}
 	return failure, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"prescient/prescient/internal/caught"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/internal/check"
@@ -56,7 +57,7 @@ func (r *Runner) Run(ctx context.Context, c *execute.TxCall) ([]check.Answer, er
 			Msg("a transaction is tried again")
 		return all(check.Answer{Fate: check.Again, Wait: wait}), nil
 	case first.Kept == nil && keptAtEnd(c, err):
-		return all(check.Answer{Fate: check.Again, Kept: check.Quoted(err)}), nil
+		return all(check.Answer{Fate: check.Again, Kept: caught.Quoted(err)}), nil
 	case len(rows) > 1:
 		if ctx.Err() != nil {
 			c.TooMany()
@@ -65,7 +66,7 @@ func (r *Runner) Run(ctx context.Context, c *execute.TxCall) ([]check.Answer, er
 	case ctx.Err() == nil && errno.Passing(err) && first.Tries < execute.MaxTxTries:
 		return all(check.Answer{Fate: check.Again, Wait: wait}), nil
 	}
-	return nil, check.Quoted(err)
+	return nil, caught.Quoted(err)
 }
 
 // keptAtEnd says whether what the library's own function writes cannot be committed, since the server refuses to end or to move its row: then it is

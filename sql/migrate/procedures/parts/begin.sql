@@ -9,6 +9,7 @@ BEGIN
     ELSE
       ROLLBACK TO SAVEPOINT prescient_cancel; -- only cancel
       ROLLBACK TO SAVEPOINT prescient_delete; -- only delete_schedules
+      ROLLBACK TO SAVEPOINT prescient_happened; -- only happened
     END IF;
   END;
   -- A transaction of its own is tried again; one of the caller is the caller's to repeat.
@@ -22,4 +23,5 @@ IF v_own THEN
 ELSE
   SAVEPOINT prescient_cancel; -- only cancel
   SAVEPOINT prescient_delete; -- only delete_schedules
+  SAVEPOINT prescient_happened; -- only happened
 END IF;

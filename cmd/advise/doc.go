@@ -1,0 +1,2 @@
+// Package advise has the command that advises when to check.
+package advise

@@ -1,0 +1,9 @@
+package dev_test
+
+import (
+	"testing"
+
+	"prescient/cmd/internal/rig"
+)
+
+func TestMain(m *testing.M) { rig.Main(m) }

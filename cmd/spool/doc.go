@@ -1,0 +1,2 @@
+// Package spool has the commands of slots in the file system.
+package spool
