@@ -49,7 +49,9 @@ func TestACancelOfNothingHoldsNoRowOfOthers(t *testing.T) {
 				var h rig.Hooks
 				w := r.hookedWorker(time.Time{}, &h, rig.Registry("check", neverAgain, prescient.Guards{}), Options{Load: Load{Batch: 100}})
 				figures := <-r.start(w, slot, runOptions{parallel: 2})
-				if waits := h.LockWaits(); figures.Done != rows || waits > 0 || figures.Locked > 0 {
+				// A wait or two may be of the run's own commits for each other, on a machine that stood still; a row that the app
+				// held would be waited for in each batch, and not be done before the app lets go.
+				if waits := h.LockWaits(); figures.Done != rows || waits > 2 || figures.Locked > 0 {
 					t.Errorf("%s, %s: %d of %d rows done, %d waits for a lock, %d commits tried again, %d rows left as locked",
 						way.name, level, figures.Done, rows, waits, figures.Retries, figures.Locked)
 				}
