@@ -50,7 +50,8 @@ type step struct {
 	one  Stored
 	did  Step
 
-	waits int // for locks of others
+	since time.Time // which it has worked without a rest
+	waits int       // for locks of others
 }
 
 // place is one in the order of the primary key.
@@ -93,7 +94,6 @@ func (s *step) do(ctx context.Context) (rest time.Duration, err error) {
 			from.key[i] = 0xff
 		}
 	}
-	looked := time.Now()
 	to, more, err := s.page(ctx, s.db, from)
 	if err != nil {
 		return 0, err
@@ -126,10 +126,9 @@ func (s *step) do(ctx context.Context) (rest time.Duration, err error) {
 		}
 	}
 	for some := range slices.Chunk(rows, batchRows) {
-		if err := s.rest(ctx, 0, looked); err != nil {
+		if err := s.rest(ctx, 0); err != nil {
 			return 0, err
 		}
-		looked = time.Now()
 		if err := s.divide(ctx, some, targets); err != nil {
 			return 0, err
 		}
@@ -137,11 +136,12 @@ func (s *step) do(ctx context.Context) (rest time.Duration, err error) {
 	return rest, s.note(ctx, s.db, w, walked, Step{})
 }
 
-// rest rests for a time, or for as long as what began then has taken: a guest takes half of the time at most.
-func (s *step) rest(ctx context.Context, least time.Duration, began time.Time) error {
-	if err := store.Sleep(ctx, max(least, time.Since(began))); err != nil {
+// rest rests for a time, or for as long as it has worked since the last rest: a guest takes half of the time at most.
+func (s *step) rest(ctx context.Context, least time.Duration) error {
+	if err := store.Sleep(ctx, max(least, time.Since(s.since))); err != nil {
 		return err
 	}
+	s.since = time.Now()
 	return s.keep(ctx)
 }
 

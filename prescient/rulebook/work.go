@@ -72,11 +72,10 @@ func (b *Book) work(ctx context.Context, db *sqlx.DB, name, worker string, until
 		if one, err = b.get(ctx, db, name); err != nil || one.follows() {
 			return err == nil, true, err
 		}
-		s := step{Book: b, db: db, held: held, one: one}
+		s := step{Book: b, db: db, held: held, one: one, since: time.Now()}
 		if err := s.keep(ctx); err != nil || !until.IsZero() && time.Now().After(until) {
 			return false, true, err
 		}
-		began := time.Now()
 		rest, err := s.do(ctx)
 		told(s.did)
 		switch {
@@ -89,7 +88,7 @@ func (b *Book) work(ctx context.Context, db *sqlx.DB, name, worker string, until
 		default:
 			return false, true, fmt.Errorf("moving the checks of rule %s: %w", name, err)
 		}
-		if err := s.rest(ctx, rest, began); err != nil {
+		if err := s.rest(ctx, rest); err != nil {
 			return false, true, err
 		}
 	}

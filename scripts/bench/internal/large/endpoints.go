@@ -18,6 +18,8 @@ import (
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
 	"prescient/prescient/ops"
+	"prescient/prescient/rule"
+	"prescient/prescient/rulebook"
 	"prescient/prescient/schedule"
 	"prescient/prescient/stats"
 	"prescient/prescient/steps"
@@ -46,6 +48,7 @@ var endpoints = []string{
 	"slots/load", "slots/ledger", "forecast/get", "status/look", "doctor/examine", "attest/run",
 	"stats/execs", "stats/percentiles", "stats/days", "stats/days?job_exec=order-unshipped", "stats/slower", "execs/list", "pauses/list",
 	"schedules/list", "schedules/get?id=nightly", "schedules/runs?id=nightly", "schedules/preview?crontab=@daily&zone=Europe/Berlin",
+	"rules/list", "rules/get?name=remind", "rules/versions?name=remind", "notify/list", "execs/advise?job_exec=order-unshipped",
 	"jobs/list", "jobs/get?name=close-the-day", "jobs/versions?name=close-the-day", "jobs/runs", "steps/list", "runs/long",
 	"agents/list", "agents/pools", "events/backlog", "events/set_aside", "audit/list", "audit/list?kind=check", "bulk/list", "tokens/list", "metrics",
 	"health?ready=true",
@@ -63,6 +66,9 @@ func fillNames(ctx context.Context, p *rig.Place) error {
 		return err
 	}
 	if _, err := schedule.New(c).Create(ctx, db, schedule.Schedule{ID: "nightly", Crontabs: []string{"@daily"}, JobExec: "account-idle"}); err != nil {
+		return err
+	}
+	if _, _, err := rulebook.New(c).Put(ctx, db, rule.Rule{Name: remind, Occasion: "placed", JobExec: remind, Delay: oldDelay}, 0, rule.Move); err != nil {
 		return err
 	}
 	_, err = steps.New(c, steps.Options{}).Create(ctx, db, steps.Job{Name: "close-the-day", Crontabs: []string{"@daily"}, Steps: []steps.Step{{Name: "one", JobExec: "account-idle"}}})

@@ -22,8 +22,8 @@ var Page = rig.Section{
 var looked = []string{
 	"", "slots", "slot?slot={slot}", "find?entity=order/4711", "find?entity=account/main",
 	"pending", "pending?job_exec=refund-stuck", "pending?slot={slot}", "ends", "ends?job_exec=refund-stuck", "ends?outcome=timed_out", "ends?from={middle}",
-	"execs", "exec?job_exec=order-unshipped", "advice?job_exec=order-unshipped", "schedules", "schedule?id=nightly", "schedules/preview?crontab=@daily&zone=Europe/Berlin", "jobs", "job?name=close-the-day",
-	"agents", "events", "audit", "bulk", "bulk/new?job_exec=refund-stuck", "checks/cancel?entity=order/4711&job_exec=order-unshipped", "health", "blocking",
+	"execs", "exec?job_exec=order-unshipped", "advice?job_exec=order-unshipped", "schedules", "schedule?id=nightly", "schedules/preview?crontab=@daily&zone=Europe/Berlin", "jobs", "job?name=close-the-day", "rules", "rule?name=remind",
+	"agents", "events", "audit", "bulk", "bulk/new?job_exec=refund-stuck", "checks/cancel?entity=order/4711&job_exec=order-unshipped", "health", "told", "blocking",
 }
 
 func measurePage(ctx context.Context, b *rig.Bench, s *rig.Server) error {
