@@ -26,7 +26,7 @@ func TestARuleFromItsCreationToItsEnd(t *testing.T) {
 		r.Execute("rule", "report", "order.placed", "--entity", "order/42", "--data", "[1]").Wants(r.T, cmd.ExitUsage, "JSON object")
 		r.Says(r.OK("get", "--entity", "order/42", "--exec", "send-reminder", "--tag", "rule:remind"), "customer", "kind")
 
-		r.Says(r.OK("rule", "try", "second", "--occasion", "order.placed", "--exec", "x", "--since", "now-1h", "--before", "now+1h"), "by the checks of rule remind it happened ", "would have been called")
+		r.Says(r.OK("rule", "try", "second", "--occasion", "order.placed", "--exec", "x", "--from", "now-1h", "--before", "now+1h"), "by the checks of rule remind it happened ", "would have been called")
 		r.Execute("rule", "try", "second", "--occasion", "nobody.knows", "--exec", "x").Wants(r.T, cmd.ExitNotFound, "nobody knows when it happened")
 		r.Says(r.OK("rule", "set", "remind", "--delay", "4h", "--dry-run"), "it would move 1 pending checks of remind\n  order/42 from ")
 		r.Execute("rule", "set", "remind", "--exec", "other").Wants(r.T, cmd.ExitPending, "a rule keeps its occasion and its job_exec")

@@ -161,7 +161,7 @@ func TestSpansHoldAlikeSlots(t *testing.T) {
 		"13:00: unfinished by work (a), begun 0.0 s late, finished 13:00, 0 ended", "13:15: unfinished by work (a), begun 0.0 s late, finished 13:15, 0 ended",
 		"13:30: served by work (c), begun 0.0 s late, 1 ended",
 	}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") || report.Totals.Slots != 7 || report.Totals.Ended != 1235 || report.Totals.States[Missed] != 2 {
+	if strings.Join(got, "\n") != strings.Join(want, "\n") || report.Totals.Slots != 7 || report.Totals.Ended != 1235 || report.Beforetals.States[Missed] != 2 {
 		t.Errorf("%s\nwant\n%s\n%+v", strings.Join(got, "\n"), strings.Join(want, "\n"), report.Totals)
 	}
 	// A report has only so many, and counts the rest.

@@ -12,7 +12,7 @@ import (
 func (a *attest) window(ctx context.Context, from time.Time) (time.Time, error) {
 	i := eraAt(a.eras, from)
 	in := a.eras[i]
-	before := slots.Earlier(in.grid.Add(in.grid.Ceil(from), window), a.report.To)
+	before := slots.Earlier(in.grid.Add(in.grid.Ceil(from), window), a.report.Before)
 	if i+1 < len(a.eras) {
 		before = slots.Earlier(before, a.eras[i+1].from)
 	}
