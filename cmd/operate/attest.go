@@ -40,7 +40,8 @@ rows, and whether history has as many ends; or late, unfinished, missed, not ove
 share a line. Slots before a reslot are those of their time. It changes nothing, and reads page by page.
 
 A slot is late of which a bucket was begun later than --late, or by a sweep or roll-forward, or finished later than --late once the next
-slot had come and sweep.grace was over; so is one that a sweep ran again for a check that was inserted late. An end counts for the slot
+slot had come and sweep.grace was over; so is one that a sweep ran again for a check that was inserted late, and one of which nobody
+finished a bucket since what was left for it was cancelled or moved. An end counts for the slot
 for which its check waited, however late it came. History is read from the begin until now, %d ends at most, or as --ends says; with
 --ends 0 it is not, which proves slots alone.
 

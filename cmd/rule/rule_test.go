@@ -17,6 +17,8 @@ func TestARuleFromItsCreationToItsEnd(t *testing.T) {
 		r.Says(r.OK(set...), "kept: remind is so already")
 		r.Says(r.OK("rule", "list"), "remind", "order.placed", "send-reminder", "3h", "order.shipped, order.cancelled")
 
+		r.Says(r.OK("rule", "try", "remind"), "it happened 0 times", "Rule remind was made or switched on at 2", "what happened before made no check")
+
 		out := r.OK("rule", "report", "order.placed", "--entity", "order/42", "--data", `{"customer": 7}`)
 		r.Says(out, "0 ended\nremind: inserted, due at ")
 		r.Says(r.OK("rule", "report", "order.placed", "--entity", "order/42"), "remind: kept, due at ")

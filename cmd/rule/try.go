@@ -57,6 +57,9 @@ func tried(t rulebook.Tried) []string {
 	if !t.Whole {
 		text += " at least: not all that ended since was looked at"
 	}
+	if why := t.Why(); why != "" {
+		return []string{text, why}
+	}
 	called := fmt.Sprintf("%d would have been called", t.Called)
 	if t.Peak > 0 {
 		called += fmt.Sprintf(", at most %d in a slot, that of %s", t.Peak, output.Stamp(t.PeakAt))

@@ -93,7 +93,7 @@ func TestANightIsAttestedSlotBySlot(t *testing.T) {
 			"13:15: served late by sweep (w), begun 1m0s late, finished 13:16, 1 ended",
 			"13:30: served by run (w), begun 2.0 s late, 1 ended",
 			"13:45: missed; checks wait",
-			"14:00: unfinished by work (dead), begun 0.2 s late, 0 ended: 2 of 2 buckets open, the lease lapsed",
+			"14:00: served late by work (dead), begun 0.2 s late, 0 ended: 2 of 2 buckets open, the lease lapsed, and nothing waits for them",
 			"14:15: served by run (w), begun 1.0 s late, 0 ended")
 		if e := report.Ends; !e.Compared || !e.Whole || e.Of != 3 || e.Differ != 0 || report.Totals.Ended != 3 || report.Totals.Slots != 6 {
 			t.Errorf("%+v, %+v", e, report.Totals)
@@ -109,6 +109,29 @@ func TestANightIsAttestedSlotBySlot(t *testing.T) {
 		report = r.attest("14:34", span)
 		wantSpans(t, report, NotProven, "13:00: served", "13:15: served late", "13:30: served", "13:45: served late by sweep (w), begun 48m0s late",
 			"14:00: served by work", "14:15: served by run")
+	})
+}
+
+// A worker dies, and the app cancels what it left before a sweep comes: the sweep finds nothing there, and finishes nothing.
+func TestASlotWhoseLastCheckWasCancelledBeforeASweepCameIsWhole(t *testing.T) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		r.made("12:30")
+		r.checks("12:58")
+		r.Exec(`INSERT INTO p_slot_run (slot, bucket, buckets, worker, run_by, started_at, allocated_until)
+			VALUES ('2026-11-20 13:00', 0, 1, 'dead', 'work', '2026-11-20 13:00:00.2', '2026-11-20 13:01:00')`)
+		span := Options{From: rig.At("13:00"), Before: rig.At("13:14")}
+		wantSpans(t, r.attest("13:20", span), NotProven, "13:00: unfinished by work (dead), begun 0.2 s late, 0 ended: 1 of 1 buckets open, the lease lapsed")
+		r.Cancels(t, rig.Order("12:58"))
+		swept, err := r.worker("13:21").Sweep(t.Context())
+		if err != nil || len(swept) != 0 {
+			t.Errorf("%+v, %v", swept, err)
+		}
+		report := r.attest("13:22", span)
+		wantSpans(t, report, NotProven, "13:00: served late by work (dead), begun 0.2 s late, 0 ended: 1 of 1 buckets open, the lease lapsed, and nothing waits for them")
+		if report.Totals.States[Unfinished] != 0 || !report.Ends.Whole || report.Ends.Differ != 0 {
+			t.Errorf("%+v", report)
+		}
 	})
 }
 
