@@ -58,7 +58,7 @@ func wellPut(r rig.Result) string {
 
 // usual are values of flags that many commands want; with them a command comes as far as the flag that is wrong.
 var usual = map[string]string{"entity": "order/1", "exec": "x", "in": "1h", "role": "app", "keep": "90d", "resolution": "5m",
-	"since": "now-1h", "outcome": "failed", "minutes": "0,30", "dsn": rig.NoServer, "binary": "/opt/prescient"}
+	"from": "now-1h", "outcome": "failed", "minutes": "0,30", "dsn": rig.NoServer, "binary": "/opt/prescient"}
 
 // excluded are usual flags that do not go together with another one.
 var excluded = map[string][]string{"at": {"in"}, "file": {"entity"}, "keep-going": {"entity"}, "format": {"entity"}, "share": {"minutes"},

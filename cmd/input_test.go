@@ -68,6 +68,7 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 		{"misspelt subcommand", []string{"schedule", "lsit"}, `unknown command "lsit" for prescient schedule; did you mean list?`},
 		{"unknown subcommand", []string{"migrate", "sideways"}, `unknown command "sideways" for prescient migrate`},
 		{"unknown flag", []string{"pending", "--colour"}, "unknown flag: --colour (see prescient pending --help)"},
+		{"span by another program's name", []string{"audit", "--since", "now-1h"}, "unknown flag: --since; a span of time is --from and --before (see prescient audit --help)"},
 		{"flag without its value", []string{"pending", "--exec"}, "flag needs an argument: --exec"},
 		{"flag given twice", []string{"pending", "--exec", "a", "--exec", "b"}, "--exec is given twice; once is allowed"},
 		{"configuration given twice", []string{"pending", "--sweep-every", "1m", "--sweep-every", "2m"}, "--sweep-every is given twice"},

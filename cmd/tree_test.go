@@ -40,6 +40,28 @@ func TestTheListOfCommandsIsThatOfTheTree(t *testing.T) {
 	}
 }
 
+// A span of time has the same names in every command: whoever knows those of one knows all.
+func TestASpanOfTimeIsFromAndBefore(t *testing.T) {
+	spans := 0
+	for _, command := range runnable(cmd.New(cmd.Options{Args: []string{}})) {
+		flags := command.Flags()
+		for _, name := range []string{"since", "until", "to"} {
+			if flags.Lookup(name) != nil {
+				t.Errorf("%s has --%s", command.CommandPath(), name)
+			}
+		}
+		if flags.Lookup("before") != nil {
+			spans++
+			if flags.Lookup("from") == nil {
+				t.Errorf("%s has --before, and no --from", command.CommandPath())
+			}
+		}
+	}
+	if spans < 14 {
+		t.Errorf("%d commands ask for a span; want audit, attest, history, requeue, rule try, runs and the others", spans)
+	}
+}
+
 // The help of grants says of the roles that are for commands which these are.
 func TestTheHelpOfGrantsNamesTheCommandsOfARole(t *testing.T) {
 	help := rig.Execute(t.Context(), cmd.Options{}, nil, "", "grants", "--help").Out

@@ -90,7 +90,7 @@ func (f *flags) run(cmd *cobra.Command, prog *program.Program) error {
 		return exit.Usage(fmt.Errorf("--most %s is shorter than --least %s", f.most, f.least))
 	}
 	return prog.Read(cmd, func(s *program.Session) error {
-		from, before, err := s.Period(cmd.Context(), "from", cmp.Or(f.from, "now-28d"), "before", cmp.Or(f.before, "now"))
+		from, before, err := s.Period(cmd.Context(), cmp.Or(f.from, "now-28d"), cmp.Or(f.before, "now"))
 		if err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ const endsWithin = 24 * time.Hour
 
 // narrow adds the times to a filter.
 func (f *listFlags) narrow(ctx context.Context, s *program.Session, filter *client.ListFilter) (err error) {
-	if filter.From, filter.Before, err = s.Period(ctx, "from", f.from, "before", f.before); err != nil || f.slot == "" {
+	if filter.From, filter.Before, err = s.Period(ctx, f.from, f.before); err != nil || f.slot == "" {
 		return err
 	}
 	slot, err := s.Moment(ctx, "slot", f.slot)

@@ -65,7 +65,7 @@ func (f *manyFlags) check(entity string) error {
 // filter reads the flags.
 func (f *manyFlags) filter(ctx context.Context, s *program.Session, entity string) (filter bulk.Filter, err error) {
 	filter = bulk.Filter{JobExec: f.exec, EntityName: entity, Reason: f.reason}
-	from, before, err := s.Period(ctx, "from", f.from, "before", f.before)
+	from, before, err := s.Period(ctx, f.from, f.before)
 	if err != nil {
 		return filter, err
 	}

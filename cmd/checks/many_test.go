@@ -74,7 +74,7 @@ func TestManyAreRefusedWhereThatIsNotMeant(t *testing.T) {
 			{"reschedule --exec x --in 3h --spread 3000d --yes", "horizon"},
 			{"reschedule --exec x --in 3h --spread never --yes", "--spread"},
 			{"reschedule --entity order/1 --exec x --in 3h --spread 1h", "--spread"},
-			{"requeue --outcome failed --since now-1h --spread 3000d --yes", "horizon"},
+			{"requeue --outcome failed --from now-1h --spread 3000d --yes", "horizon"},
 			{"requeue --entity order/1 --outcome failed --spread 1h", "--spread"},
 			{"reschedule --entity order/1 --exec x --failing", "--failing"},
 			{"reschedule --exec x --tag y --in 3h --yes", "--tag"},

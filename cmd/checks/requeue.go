@@ -18,7 +18,7 @@ import (
 	"prescient/prescient/client"
 )
 
-// requeueFlags are the flags of requeue; those of many that say from when are its since.
+// requeueFlags are the flags of requeue; many has those that other commands have, too.
 type requeueFlags struct {
 	entity      string
 	spread      string
@@ -42,7 +42,7 @@ type requeueReport struct {
 func Requeue(prog *program.Program) *cobra.Command {
 	var f requeueFlags
 	cmd := &cobra.Command{
-		Use:   "requeue (--entity NAME/KEY (--outcome OUTCOME | --all-outcomes) | --outcome OUTCOME --since TIME [--exec NAME] [--entity NAME] (--yes | --dry-run))",
+		Use:   "requeue (--entity NAME/KEY (--outcome OUTCOME | --all-outcomes) | --outcome OUTCOME --from TIME [--exec NAME] [--entity NAME] (--yes | --dry-run))",
 		Short: "Make checks that ended pending again",
 		Long: `Makes checks that ended pending again: with their payload, all counts at zero, due at --at, after --in, or at the
 next slot. History keeps their ends. What is pending already stays as it is; of a check that ended several times only
@@ -53,11 +53,11 @@ Of one entity it prints what it did with each end: requeued, kept, superseded or
 line with the counts. --all-outcomes takes also what is done or was cancelled.
 
 Without the key of an entity it takes all that ended so before it began, as 'cancel' takes all that is pending.`,
-		Example: fmt.Sprintf(`  %[1]s requeue --exec order-unshipped --outcome failed --since now-2h --dry-run
+		Example: fmt.Sprintf(`  %[1]s requeue --exec order-unshipped --outcome failed --from now-2h --dry-run
   %[1]s requeue --entity order/42 --all-outcomes --in 10m`, prog.Name),
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := arguments.NotEmpty(cmd, "entity", "exec", "outcome", "since", "before", "error", "at", "in", "spread"); err != nil {
+			if err := arguments.NotEmpty(cmd, "entity", "exec", "outcome", "from", "before", "error", "at", "in", "spread"); err != nil {
 				return err
 			}
 			if err := f.check(); err != nil {
@@ -74,7 +74,7 @@ Without the key of an entity it takes all that ended so before it began, as 'can
 	flags.StringVar(&f.many.exec, "exec", "", "only of this job_exec")
 	arguments.Parsed(flags, &f.outcome, "outcome", "", prescient.ParseOutcome, "only with this outcome, such as failed or timed_out")
 	flags.BoolVar(&f.allOutcomes, "all-outcomes", false, "with every outcome, done and cancelled included; of one entity")
-	arguments.Time(flags, &f.many.from, "since", "only what ended at this time or later: 2026-03-01 13:00 (UTC), now-2h; wanted unless one entity is given")
+	arguments.Time(flags, &f.many.from, "from", "only what ended at this time or later: 2026-03-01 13:00 (UTC), now-2h; wanted unless one entity is given")
 	arguments.Time(flags, &f.many.before, "before", "only what ended before this time")
 	flags.StringVar(&f.many.reason, "error", "", "only where the error has this text in it")
 	f.when.AddFlags(cmd.Flags())
@@ -95,7 +95,7 @@ func (f *requeueFlags) check() error {
 	case many && f.allOutcomes:
 		return exit.Usage(errors.New("--all-outcomes is for one entity; give --outcome"))
 	case many && f.many.from == "":
-		return exit.Usage(errors.New("give --since, such as --since now-2h"))
+		return exit.Usage(errors.New("give --from, such as --from now-2h"))
 	case many && f.many.yes == f.many.dryRun:
 		return exit.Usage(errors.New("these flags are for all that match: give --dry-run to see how many those are, or --yes"))
 	case !many && (f.many.yes || f.many.reason != "" || f.spread != ""):
@@ -106,13 +106,13 @@ func (f *requeueFlags) check() error {
 	return nil
 }
 
-// times are since when and before when checks ended, and when they are to be due again; nil for at once.
-func (f *requeueFlags) times(ctx context.Context, s *program.Session) (since, before time.Time, due *time.Time, err error) {
-	if since, before, err = s.Period(ctx, "since", f.many.from, "before", f.many.before); err != nil || f.when == (arguments.When{}) {
-		return since, before, nil, err
+// times are from when and before when checks ended, and when they are to be due again; nil for at once.
+func (f *requeueFlags) times(ctx context.Context, s *program.Session) (from, before time.Time, due *time.Time, err error) {
+	if from, before, err = s.Period(ctx, f.many.from, f.many.before); err != nil || f.when == (arguments.When{}) {
+		return from, before, nil, err
 	}
 	at, err := dueOf(ctx, s, f.when)
-	return since, before, &at, err
+	return from, before, &at, err
 }
 
 func requeueMany(cmd *cobra.Command, prog *program.Program, f requeueFlags) error {
@@ -121,11 +121,11 @@ func requeueMany(cmd *cobra.Command, prog *program.Program, f requeueFlags) erro
 		return err
 	}
 	return prog.ConnectWithExecs(cmd, func(s *program.Session) error {
-		since, before, due, err := f.times(cmd.Context(), s)
+		from, before, due, err := f.times(cmd.Context(), s)
 		if err != nil {
 			return err
 		}
-		asked := bulk.Asked{Deed: bulk.Requeue, DueAt: due, SpreadMS: over.Milliseconds(), Filter: bulk.Filter{JobExec: f.many.exec, EntityName: f.entity, Outcome: f.outcome, Reason: f.many.reason, From: &since}}
+		asked := bulk.Asked{Deed: bulk.Requeue, DueAt: due, SpreadMS: over.Milliseconds(), Filter: bulk.Filter{JobExec: f.many.exec, EntityName: f.entity, Outcome: f.outcome, Reason: f.many.reason, From: &from}}
 		if !before.IsZero() {
 			asked.Filter.Before = &before
 		}
@@ -139,11 +139,11 @@ func requeue(cmd *cobra.Command, prog *program.Program, f requeueFlags) error {
 		return err
 	}
 	return prog.ConnectWithExecs(cmd, func(s *program.Session) error {
-		since, before, due, err := f.times(cmd.Context(), s)
+		from, before, due, err := f.times(cmd.Context(), s)
 		if err != nil {
 			return err
 		}
-		options := client.RequeueOptions{Filter: client.ListFilter{Entity: e, JobExec: f.many.exec, Outcome: f.outcome, From: since, Before: before},
+		options := client.RequeueOptions{Filter: client.ListFilter{Entity: e, JobExec: f.many.exec, Outcome: f.outcome, From: from, Before: before},
 			AllOutcomes: f.allOutcomes, Limit: client.MaxPage, DryRun: f.many.dryRun}
 		if due != nil {
 			options.DueAt = *due

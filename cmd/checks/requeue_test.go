@@ -16,7 +16,7 @@ func TestRequeue(t *testing.T) {
 			r.OK("cancel", "--entity", "order/"+key)
 		}
 		r.OK("insert", "--entity", "order/2", "--exec", "unshipped", "--in", "5h")
-		args := []string{"requeue", "--exec", "unshipped", "--outcome", "cancelled", "--since", "now-1h", "--in", "1h"}
+		args := []string{"requeue", "--exec", "unshipped", "--outcome", "cancelled", "--from", "now-1h", "--in", "1h"}
 		if out := r.OK(append(args, "--dry-run")...); !strings.Contains(out, "2 match; nothing was changed") || !strings.Contains(out, "order/2") {
 			r.Error(out)
 		}
@@ -28,7 +28,7 @@ func TestRequeue(t *testing.T) {
 		if !strings.Contains(got.Out, "requeued 1 of 2 that matched") {
 			r.Error(got.Out)
 		}
-		if out := r.OK("requeue", "--outcome", "cancelled", "--since", "now-1h", "--yes", "--json"); !strings.Contains(out, `"done":0,"left_out":0,"refused":2,"stopped":false`) {
+		if out := r.OK("requeue", "--outcome", "cancelled", "--from", "now-1h", "--yes", "--json"); !strings.Contains(out, `"done":0,"left_out":0,"refused":2,"stopped":false`) {
 			r.Error(out)
 		}
 		if out := r.OK("bulk", "list"); strings.Count(out, "requeue") != 2 {
@@ -73,21 +73,21 @@ func TestRequeueRefusesWhatItIsNotSureOf(t *testing.T) {
 		for _, wrong := range []struct{ flags, says string }{
 			{"", "--outcome"},
 			{"--exec x", "--outcome"},
-			{"--exec x --outcome failed", "--since"},
-			{"--exec x --all-outcomes --since now-1h --yes", "--all-outcomes is for one entity"},
-			{"--exec x --outcome failed --all-outcomes --since now-1h --yes", "either --outcome or --all-outcomes"},
-			{"--exec x --outcome failed --since now-1h", "--dry-run"},
-			{"--exec x --outcome failed --since now-1h --yes --dry-run", "--dry-run"},
-			{"--exec x --outcome= --since now-1h --yes", "--outcome is empty"},
+			{"--exec x --outcome failed", "--from"},
+			{"--exec x --all-outcomes --from now-1h --yes", "--all-outcomes is for one entity"},
+			{"--exec x --outcome failed --all-outcomes --from now-1h --yes", "either --outcome or --all-outcomes"},
+			{"--exec x --outcome failed --from now-1h", "--dry-run"},
+			{"--exec x --outcome failed --from now-1h --yes --dry-run", "--dry-run"},
+			{"--exec x --outcome= --from now-1h --yes", "--outcome is empty"},
 			{"--entity order/1 --outcome failed --yes", "one entity"},
 			{"--entity order/1 --outcome failed --error x", "one entity"},
-			{"--entity schedule --outcome failed --since now-1h --yes", "schedules"},
-			{"--exec x --outcome failed --since never --yes", "never"},
+			{"--entity schedule --outcome failed --from now-1h --yes", "schedules"},
+			{"--exec x --outcome failed --from never --yes", "never"},
 			{"--entity order/1 --outcome lost", "lost"},
 			{"--entity order/1 --outcome failed --at now --in 3h", "--at"},
-			{"--exec= --outcome failed --since now-1h --yes", "--exec is empty"},
-			{"--entity= --outcome failed --since now-1h --yes", "--entity is empty"},
-			{"--entity order/1 --outcome failed --since=", "--since is empty"},
+			{"--exec= --outcome failed --from now-1h --yes", "--exec is empty"},
+			{"--entity= --outcome failed --from now-1h --yes", "--entity is empty"},
+			{"--entity order/1 --outcome failed --from=", "--from is empty"},
 			{"--entity order/1 --outcome failed --before=", "--before is empty"},
 		} {
 			r.Execute(append([]string{"requeue"}, strings.Fields(wrong.flags)...)...).Wants(r.T, cmd.ExitUsage, wrong.says)

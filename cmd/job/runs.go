@@ -21,10 +21,10 @@ import (
 
 // runsFlags are the flags of runs.
 type runsFlags struct {
-	job, since    string
-	limit         int
-	follow, open  bool
-	steps, output bool
+	job, from, before string
+	limit             int
+	follow, open      bool
+	steps, output     bool
 }
 
 // followEvery is how often runs that are followed are looked at.
@@ -55,7 +55,8 @@ run, until that has ended. A run whose agent was not heard of in time is lapsed,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.job, "job", "", "only those of this job")
-	arguments.Time(flags, &f.since, "since", "only those that were due since then: a time, or now-2h")
+	arguments.Time(flags, &f.from, "from", "only those that were due at this time or later: 2026-03-01 13:00 (UTC), now-2h")
+	arguments.Time(flags, &f.before, "before", "only those that were due before this time")
 	arguments.Number(flags, &f.limit, "limit", 50, 1, steps.MaxRuns, fmt.Sprintf("how many runs: 1 to %d", steps.MaxRuns))
 	flags.BoolVar(&f.open, "open", false, "only those that have not ended")
 	flags.BoolVar(&f.steps, "steps", false, "with the calls of their steps")
@@ -72,7 +73,7 @@ func runs(cmd *cobra.Command, prog *program.Program, f runsFlags, run string) (e
 		}
 	}
 	return prog.Read(cmd, func(s *program.Session) error {
-		if filter.Since, err = s.Moment(cmd.Context(), "since", f.since); err != nil {
+		if filter.Since, filter.Before, err = s.Period(cmd.Context(), f.from, f.before); err != nil {
 			return err
 		}
 		found, err := s.Jobs.Runs(cmd.Context(), s.DB, filter)

@@ -23,9 +23,9 @@ import (
 
 // attestFlags are the flags of attest.
 type attestFlags struct {
-	from, to string
-	late     time.Duration
-	ends     int
+	from, before string
+	late         time.Duration
+	ends         int
 }
 
 // Attest returns the command attest.
@@ -40,7 +40,8 @@ rows, and whether history has as many ends; or late, unfinished, missed, not ove
 share a line. Slots before a reslot are those of their time. It changes nothing, and reads page by page.
 
 A slot is late of which a bucket was begun later than --late, or by a sweep or roll-forward, or finished later than --late once the next
-slot had come and sweep.grace was over; so is one that a sweep ran again for a check that was inserted late. An end counts for the slot
+slot had come and sweep.grace was over; so is one that a sweep ran again for a check that was inserted late, and one of which nobody
+finished a bucket since what was left for it was cancelled or moved. An end counts for the slot
 for which its check waited, however late it came. History is read from the begin until now, %d ends at most, or as --ends says; with
 --ends 0 it is not, which proves slots alone.
 
@@ -48,13 +49,13 @@ It exits with 0 where each slot that is over was served in time, one at least, w
 and with 10 for all else: a slot that was late, is unfinished or not known, or was not served since everything was paused, history that
 was read in part, or an entry of the audit that cannot be read.`, attest.DefaultEnds),
 		Example: fmt.Sprintf(`  %[1]s attest --from now-12h
-  %[1]s attest --from '2026-03-01 18:00' --to '2026-03-02 06:00' --json`, prog.Name),
+  %[1]s attest --from '2026-03-01 18:00' --before '2026-03-02 06:00' --json`, prog.Name),
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return proveSlots(cmd, prog, f) },
 	}
 	flags := cmd.Flags()
 	arguments.Time(flags, &f.from, "from", "slots at this time or later: 2026-03-01 13:00 (UTC), now-12h (default a day before the end)")
-	arguments.Time(flags, &f.to, "to", "slots before this time, which is over (default now)")
+	arguments.Time(flags, &f.before, "before", "slots before this time, which is over (default now)")
 	arguments.Within(flags, &f.late, "late", attest.DefaultLate.String(), time.Millisecond, 24*time.Hour, "a slot that was begun later is late")
 	arguments.Number(flags, &f.ends, "ends", attest.DefaultEnds, 0, math.MaxInt, "ends of history to read, at most; 0 for none")
 	return cmd
@@ -66,7 +67,7 @@ func proveSlots(cmd *cobra.Command, prog *program.Program, f attestFlags) error 
 		if f.ends == 0 {
 			options.Ends = -1
 		}
-		if options.From, options.To, err = s.Period(cmd.Context(), "from", f.from, "to", f.to); err != nil {
+		if options.From, options.Before, err = s.Period(cmd.Context(), f.from, f.before); err != nil {
 			return err
 		}
 		report, err := attest.Run(cmd.Context(), s.DB, options)
@@ -99,7 +100,7 @@ func proveSlots(cmd *cobra.Command, prog *program.Program, f attestFlags) error 
 
 // printReport prints a report for people.
 func printReport(p *output.Printer, r attest.Report) {
-	p.Say("Slots from %s to before %s (UTC), %s; the database's time is %s", output.Stamp(r.From), output.Stamp(r.To), resolutions(r.Resolutions), output.Second(&r.Now))
+	p.Say("Slots from %s to before %s (UTC), %s; the database's time is %s", output.Stamp(r.From), output.Stamp(r.Before), resolutions(r.Resolutions), output.Second(&r.Now))
 	for _, span := range r.Spans {
 		p.Say("%s", span)
 	}

@@ -18,7 +18,7 @@ func TestAttest(t *testing.T) {
 			r.OK("run")
 		}
 		r.At("11:10")
-		out := r.OK("attest", "--from", "2026-11-20 10:10", "--to", "now-30m")
+		out := r.OK("attest", "--from", "2026-11-20 10:10", "--before", "now-30m")
 		r.Says(out, "Slots from 2026-11-20 10:10:00 to before 2026-11-20 10:40:00 (UTC), 15m0s apart; the database's time is 2026-11-20 11:10:00\n",
 			"2026-11-20 10:15–10:30: 2 slots served by run (", "begun at most 2.0 s late, 0 ended\n", "Proven: 2 slots: 2 served; 0 ended\n", "Rests on the ledger", "Rests on history: 0 ends", "Cannot see ")
 
@@ -33,15 +33,15 @@ func TestAttest(t *testing.T) {
 			r.Errorf("%v: %+v", err, report)
 		}
 		// It is a day by default; of the time before the tables nothing is known.
-		got = r.Execute("attest", "--to", "2026-11-20 10:40")
+		got = r.Execute("attest", "--before", "2026-11-20 10:40")
 		if got.Code != cmd.ExitWarn || !strings.Contains(got.Out, "2026-11-19 10:45 – 2026-11-20 10:00: 94 slots not known: before the tables were made\n") || !strings.Contains(got.Out, "Not proven: ") {
 			r.Error(got)
 		}
-		if got = r.Execute("attest", "--from", "2026-11-20 10:20", "--to", "2026-11-20 10:40", "--late", "1s"); got.Code != cmd.ExitWarn || !strings.Contains(got.Out, "10:30: served late by run") {
+		if got = r.Execute("attest", "--from", "2026-11-20 10:20", "--before", "2026-11-20 10:40", "--late", "1s"); got.Code != cmd.ExitWarn || !strings.Contains(got.Out, "10:30: served late by run") {
 			r.Error(got)
 		}
 		for _, test := range []struct{ line, says string }{
-			{"--from now", "--from: "}, {"--from now-1h --to now-2h", "--from: "}, {"--to now+1m", "--to: "}, {"--from now-400d", "366 days"}, {"--from soon", "--from: "}, {"--to 25:00", "--to: "},
+			{"--from now", "--from: "}, {"--from now-1h --before now-2h", "--from: "}, {"--before now+1m", "--before: "}, {"--from now-400d", "366 days"}, {"--from soon", "--from: "}, {"--before 25:00", "--before: "},
 			{"--late 0s", "--late "}, {"--late soon", "--late: "}, {"--ends -1", "--ends "},
 		} {
 			r.Execute(append([]string{"attest"}, strings.Fields(test.line)...)...).Wants(r.T, cmd.ExitUsage, test.says)

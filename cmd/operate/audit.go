@@ -23,7 +23,7 @@ import (
 
 // auditFlags are the flags of audit.
 type auditFlags struct {
-	kind, id, person, account, verb, since, until, after string
+	kind, id, person, account, verb, from, before, after string
 	limit, search                                        int
 }
 
@@ -50,9 +50,9 @@ Each entry was written in the transaction of the change. Those of schedules, job
 doctor finds a version that is missing, or there twice.
 
 By id, by time and by cursor entries are found at once. By kind, person, account and verb they are looked for among --search
-entries from the latest on; give --since and --until to look at other times.`,
+entries from the latest on; give --from and --before to look at other times.`,
 		Example: fmt.Sprintf(`  %[1]s audit --kind schedule --id digest/7
-  %[1]s audit --person ada --since now-7d --json`, prog.Name),
+  %[1]s audit --person ada --from now-7d --json`, prog.Name),
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return listAudit(cmd, prog, f) },
 	}
@@ -62,8 +62,8 @@ entries from the latest on; give --since and --until to look at other times.`,
 	flags.StringVar(&f.person, "person", "", "only by this person")
 	flags.StringVar(&f.account, "account", "", "only by this account of the database: app, or app@10.0.0.7")
 	flags.StringVar(&f.verb, "verb", "", "only what was done so: create, update, delete, pause, resume, run, cancel, …")
-	arguments.Time(flags, &f.since, "since", "only at this time or later: 2026-03-01 13:00 (UTC), now-1h")
-	arguments.Time(flags, &f.until, "until", "only before this time")
+	arguments.Time(flags, &f.from, "from", "only at this time or later: 2026-03-01 13:00 (UTC), now-1h")
+	arguments.Time(flags, &f.before, "before", "only before this time")
 	flags.StringVar(&f.after, "after", "", "go on behind the entry with this cursor, the last of the page before")
 	arguments.Number(flags, &f.limit, "limit", auditLimit, 1, audit.MaxPage-1, fmt.Sprintf("entries on a page, %d at most", audit.MaxPage-1))
 	arguments.Number(flags, &f.search, "search", audit.DefaultSearch, 1, math.MaxInt, "entries to look at, at most, where no index serves the filter")
@@ -95,7 +95,7 @@ func listAudit(cmd *cobra.Command, prog *program.Program, f auditFlags) error {
 		return err
 	}
 	return prog.Read(cmd, func(s *program.Session) error {
-		if filter.Since, filter.Until, err = s.Period(cmd.Context(), "since", f.since, "until", f.until); err != nil {
+		if filter.Since, filter.Until, err = s.Period(cmd.Context(), f.from, f.before); err != nil {
 			return err
 		}
 		log, err := audit.Open(cmd.Context(), s.DB, audit.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect)})
@@ -107,7 +107,7 @@ func listAudit(cmd *cobra.Command, prog *program.Program, f auditFlags) error {
 			None: "no entry of the audit matches", Columns: auditColumns, Cells: auditCells}
 		var early *audit.SearchedError
 		if errors.As(err, &early) {
-			page.Early = &output.Early{Looked: early.Looked, Reached: early.Reached, After: early.After, Of: "entries", Narrow: "--since and --until"}
+			page.Early = &output.Early{Looked: early.Looked, Reached: early.Reached, After: early.After, Of: "entries", Narrow: "--from and --before"}
 		} else if err != nil {
 			return s.Explain(err)
 		}

@@ -75,7 +75,7 @@ func TestEachCommandThatChangesSomethingLeavesItsEntry(t *testing.T) {
 		}
 		r.Execute("audit", "--limit", "4").Wants(r.T, cmd.ExitOK, "there are more: --after '")
 		r.Execute("audit", "--kind", "x").Wants(r.T, cmd.ExitUsage, `--kind "x": schedule, job, step, rule, job_exec, check, event, bulk, token, user, agent, installation are allowed`)
-		r.Execute("audit", "--since", "soon").Wants(r.T, cmd.ExitUsage, "--since")
+		r.Execute("audit", "--from", "soon").Wants(r.T, cmd.ExitUsage, "--from")
 		r.Execute("audit", "--after", "x").Wants(r.T, cmd.ExitUsage, "cursor")
 		r.Execute("cancel", "--entity", "order/42", "--reason", strings.Repeat("x", 1001)).Wants(r.T, cmd.ExitUsage, "--reason", "1000")
 	})

@@ -198,11 +198,11 @@ func TestWhoIsOnCallMayDoWhatDoctorAdvises(t *testing.T) {
 		for _, args := range [][]string{{"cancel", "--entity", "order/1"}, {"reschedule", "--entity", "order/1", "--exec", "x", "--in", "4h"}, {"run"}, {"schedule", "pause", "a"}} {
 			as("operator", args...).Wants(r.T, cmd.ExitDenied, "denied", "oncall and owner have")
 		}
-		as("operator", "requeue", "--exec", "x", "--outcome", "failed", "--since", "now-2h", "--yes").Wants(r.T, cmd.ExitDenied, "oncall and owner have")
+		as("operator", "requeue", "--exec", "x", "--outcome", "failed", "--from", "now-2h", "--yes").Wants(r.T, cmd.ExitDenied, "oncall and owner have")
 		as("operator", "requeue", "--entity", "order/1", "--outcome", "failed").Wants(r.T, cmd.ExitOK)
 		as("worker", "pause", "x").Wants(r.T, cmd.ExitDenied, "(the account lacks this right, which the roles operator, oncall and owner have: use the account of such a role, or have an administrator run what prescient grants prints)")
 		for _, args := range [][]string{{"reschedule", "--entity", "order/1", "--exec", "x", "--in", "4h"}, {"cancel", "--entity", "order/1"}, {"pause", "x"}, {"resume", "x"},
-			{"schedule", "pause", "a"}, {"schedule", "resume", "a"}, {"requeue", "--exec", "x", "--outcome", "cancelled", "--since", "now-2h", "--yes"}, {"roll-forward"}, {"run"}, {"sweep"}, {"history"}, {"agents"},
+			{"schedule", "pause", "a"}, {"schedule", "resume", "a"}, {"requeue", "--exec", "x", "--outcome", "cancelled", "--from", "now-2h", "--yes"}, {"roll-forward"}, {"run"}, {"sweep"}, {"history"}, {"agents"},
 			{"doctor", "--use", "oncall", "--only", "grants,grants.surplus"}} {
 			as("oncall", args...).Wants(r.T, cmd.ExitOK)
 		}

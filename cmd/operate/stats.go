@@ -55,7 +55,7 @@ for: suddenly, or day by day. Days are UTC, and over; a rise is seen after two o
 
 func showStats(cmd *cobra.Command, prog *program.Program, f statsFlags) error {
 	return prog.ReadEach(cmd, func(s *program.Session) error {
-		from, before, err := s.Period(cmd.Context(), "from", cmp.Or(f.from, "now-1h"), "before", cmp.Or(f.before, "now"))
+		from, before, err := s.Period(cmd.Context(), cmp.Or(f.from, "now-1h"), cmp.Or(f.before, "now"))
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ time, with the wait for the slot in it. What ended in the last hour is not summe
 
 func showPercentiles(cmd *cobra.Command, prog *program.Program, f statsFlags) error {
 	return prog.Read(cmd, func(s *program.Session) error {
-		from, before, err := s.Period(cmd.Context(), "from", cmp.Or(f.from, "now-7d"), "before", cmp.Or(f.before, "now"))
+		from, before, err := s.Period(cmd.Context(), cmp.Or(f.from, "now-7d"), cmp.Or(f.before, "now"))
 		if err != nil {
 			return err
 		}

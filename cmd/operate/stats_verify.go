@@ -35,7 +35,7 @@ unless other history of its day was pruned, and the hours' sums with it, after 9
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return prog.Read(cmd, func(s *program.Session) error {
-				from, before, err := s.Period(cmd.Context(), "from", f.from, "before", f.before)
+				from, before, err := s.Period(cmd.Context(), f.from, f.before)
 				if err != nil {
 					return err
 				}
@@ -87,7 +87,7 @@ alone: it says how many. It waits while another process sums up.`,
 func hours(n int) string { return words.Counted(n, "hour was", "hours were") }
 
 func rebuildStats(ctx context.Context, cmd *cobra.Command, s *program.Session, f hourFlags) error {
-	from, before, err := s.Period(ctx, "from", f.from, "before", f.before)
+	from, before, err := s.Period(ctx, f.from, f.before)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,8 @@ func TestARuleFromItsCreationToItsEnd(t *testing.T) {
 		r.Says(r.OK(set...), "kept: remind is so already")
 		r.Says(r.OK("rule", "list"), "remind", "order.placed", "send-reminder", "3h", "order.shipped, order.cancelled")
 
+		r.Says(r.OK("rule", "try", "remind"), "it happened 0 times", "Rule remind was made or switched on at 2", "what happened before made no check")
+
 		out := r.OK("rule", "report", "order.placed", "--entity", "order/42", "--data", `{"customer": 7}`)
 		r.Says(out, "0 ended\nremind: inserted, due at ")
 		r.Says(r.OK("rule", "report", "order.placed", "--entity", "order/42"), "remind: kept, due at ")
@@ -26,7 +28,7 @@ func TestARuleFromItsCreationToItsEnd(t *testing.T) {
 		r.Execute("rule", "report", "order.placed", "--entity", "order/42", "--data", "[1]").Wants(r.T, cmd.ExitUsage, "JSON object")
 		r.Says(r.OK("get", "--entity", "order/42", "--exec", "send-reminder", "--tag", "rule:remind"), "customer", "kind")
 
-		r.Says(r.OK("rule", "try", "second", "--occasion", "order.placed", "--exec", "x", "--since", "now-1h", "--before", "now+1h"), "by the checks of rule remind it happened ", "would have been called")
+		r.Says(r.OK("rule", "try", "second", "--occasion", "order.placed", "--exec", "x", "--from", "now-1h", "--before", "now+1h"), "by the checks of rule remind it happened ", "would have been called")
 		r.Execute("rule", "try", "second", "--occasion", "nobody.knows", "--exec", "x").Wants(r.T, cmd.ExitNotFound, "nobody knows when it happened")
 		r.Says(r.OK("rule", "set", "remind", "--delay", "4h", "--dry-run"), "it would move 1 pending checks of remind\n  order/42 from ")
 		r.Execute("rule", "set", "remind", "--exec", "other").Wants(r.T, cmd.ExitPending, "a rule keeps its occasion and its job_exec")

@@ -50,14 +50,14 @@ func TestMonitoringWritesRulesAndADashboard(t *testing.T) {
 
 func TestMonitoringRefusesWhatPrometheusDoesNotTake(t *testing.T) {
 	for says, args := range map[string][]string{
-		`--label: "shop": want name=value`:                             {"--label", "shop"},
-		`--label: invalid: label "a-b": only letters`:                  {"--label", "a-b=c"},
-		`--label: invalid: label severity: metrics and alerts have`:    {"--label", "severity=page"},
-		`--label: job is given twice`:                                  {"--label", "job=a", "--label", "job=b"},
-		`--name: invalid: name "a/b": only letters, digits and _ -`:    {"--name", "a/b"},
-		`monitoring takes no argument, but was given "systemd"`:        {"systemd"},
-		"slots.resolution: resolution not allowed":                     {"--slots-resolution", "7m"},
-		"open /nonexistent/prescient-rules.yaml: no such file or dire": {"--dir", "/nonexistent"},
+		`--label: "shop": want name=value`:                          {"--label", "shop"},
+		`--label: invalid: label "a-b": only letters`:               {"--label", "a-b=c"},
+		`--label: invalid: label severity: metrics and alerts have`: {"--label", "severity=page"},
+		`--label: job is given twice`:                               {"--label", "job=a", "--label", "job=b"},
+		`--name: invalid: name "a/b": only letters, digits and _ -`: {"--name", "a/b"},
+		`monitoring takes no argument, but was given "systemd"`:     {"systemd"},
+		"slots.resolution: resolution not allowed":                  {"--slots-resolution", "7m"},
+		"mkdir /dev/null: not a directory":                          {"--dir", "/dev/null"},
 	} {
 		got := monitoring(t, args...)
 		if got.Code == cmd.ExitOK || !strings.Contains(got.Err, says) || got.Out != "" {

@@ -178,6 +178,9 @@ func writeFiles(cmd *cobra.Command, prog *program.Program, dir string, files []u
 	p := output.To(cmd.OutOrStdout())
 	switch {
 	case dir != "":
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
 		for _, file := range files {
 			path := filepath.Join(dir, file.Name)
 			if err := output.File(path, file.Text); err != nil {

@@ -233,7 +233,14 @@ func TestUnitsThatCannotBe(t *testing.T) {
 	}
 }
 
-func TestUnitsIntoAFolderThatIsNotThere(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "missing")
-	units(t, "systemd", "--dir", dir, "--binary", "/opt/prescient").Wants(t, cmd.ExitFailure, dir)
+// Units and monitoring make the folder that they write to.
+func TestAFolderThatIsNotThereIsMade(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "missing", "too")
+	units(t, "systemd", "--dir", dir, "--binary", "/opt/prescient").Wants(t, cmd.ExitOK)
+	monitoring(t, "--dir", dir).Wants(t, cmd.ExitOK)
+	if files, err := os.ReadDir(dir); err != nil || len(files) < 4 {
+		t.Errorf("%v, %v", files, err)
+	}
+	file := rig.File(t, "file", "")
+	monitoring(t, "--dir", file).Wants(t, cmd.ExitFailure, file)
 }

@@ -36,8 +36,8 @@ type Options struct {
 	Prefix string
 	// Dialect is that of the client and the worker.
 	Dialect text.Dialect
-	// From (inclusive) and To (exclusive) are the span: the last 24 hours by default. It ends by now, and is no longer than MaxSpan.
-	From, To time.Time
+	// From (inclusive) and Before (exclusive) are the span: the last 24 hours by default. It ends by now, and is no longer than MaxSpan.
+	From, Before time.Time
 	// Grace is how old a slot has to be, beside that the next has come, to be over; prescient.DefaultSweepGrace by default.
 	Grace time.Duration
 	// Late is from when on a slot is begun late, and finished late once the next has come and the grace is over; DefaultLate by default.
@@ -55,7 +55,7 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 	if err := a.open(ctx); err != nil {
 		return Report{}, err
 	}
-	for at := a.report.From; at.Before(a.report.To); {
+	for at := a.report.From; at.Before(a.report.Before); {
 		next, err := a.window(ctx, at)
 		if err != nil {
 			return Report{}, err
@@ -103,7 +103,7 @@ func (a *attest) open(ctx context.Context) (err error) {
 		return fmt.Errorf("reading slot_config: %w", err)
 	}
 	a.report = Report{Now: state.Now.UTC(), Totals: Totals{States: make(map[State]int)}, Spans: []Span{}}
-	if a.report.From, a.report.To, err = o.span(a.report.Now); err != nil {
+	if a.report.From, a.report.Before, err = o.span(a.report.Now); err != nil {
 		return err
 	}
 	log, err := audit.Open(ctx, a.db, audit.Options{Prefix: o.Prefix, Dialect: o.Dialect})
@@ -129,12 +129,12 @@ func (a *attest) open(ctx context.Context) (err error) {
 		first = page[0].Slot
 	}
 	a.is = evidence{first: first, now: a.report.Now, grace: o.Grace, late: o.Late, known: t.known, pauses: still(t.pauses, state.PausedSince)}
-	for i := eraAt(a.eras, a.report.From); i < len(a.eras) && (i == 0 || a.eras[i].from.Before(a.report.To)); i++ {
+	for i := eraAt(a.eras, a.report.From); i < len(a.eras) && (i == 0 || a.eras[i].from.Before(a.report.Before)); i++ {
 		a.report.Resolutions = append(a.report.Resolutions, Resolution{slots.Later(a.eras[i].from, a.report.From), a.eras[i].grid.String()})
 	}
 	a.spans.report = &a.report
-	a.balance = newBalance(slots.Later(a.report.From, t.known.since), a.report.To)
-	compared := o.Ends > 0 && a.balance.from.Before(a.report.To)
+	a.balance = newBalance(slots.Later(a.report.From, t.known.since), a.report.Before)
+	compared := o.Ends > 0 && a.balance.from.Before(a.report.Before)
 	a.report.Ends = Ends{Compared: compared, Whole: compared}
 	a.history = newReader(&a.tables, a.db, a.balance.from, o.Ends)
 	return nil
@@ -142,8 +142,8 @@ func (a *attest) open(ctx context.Context) (err error) {
 
 // span is the span that is asked for.
 func (o *Options) span(now time.Time) (from, to time.Time, err error) {
-	from, to = o.From.UTC(), o.To.UTC()
-	if o.To.IsZero() {
+	from, to = o.From.UTC(), o.Before.UTC()
+	if o.Before.IsZero() {
 		to = now
 	}
 	if o.From.IsZero() {
@@ -151,7 +151,7 @@ func (o *Options) span(now time.Time) (from, to time.Time, err error) {
 	}
 	switch {
 	case to.After(now):
-		return from, to, prescient.InField("to", fmt.Errorf("%w: %s is not over: it is %s", prescient.ErrInvalid, slots.Stamp(to), slots.Stamp(now)))
+		return from, to, prescient.InField("before", fmt.Errorf("%w: %s is not over: it is %s", prescient.ErrInvalid, slots.Stamp(to), slots.Stamp(now)))
 	case !from.Before(to):
 		return from, to, prescient.InField("from", fmt.Errorf("%w: %s is not before the end, %s", prescient.ErrInvalid, slots.Stamp(from), slots.Stamp(to)))
 	case to.Sub(from) > MaxSpan:

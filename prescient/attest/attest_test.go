@@ -76,8 +76,8 @@ func TestANightIsAttestedSlotBySlot(t *testing.T) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.made("12:30")
 		r.checks("12:58", "13:10", "13:20", "13:40")
-		span := Options{From: rig.At("13:00"), To: rig.At("14:30")}
-		wantSpans(t, r.attest("14:32", Options{From: rig.At("12:00"), To: rig.At("12:30")}), NotProven, "12:00–12:15: 2 slots not known: before the tables were made")
+		span := Options{From: rig.At("13:00"), Before: rig.At("14:30")}
+		wantSpans(t, r.attest("14:32", Options{From: rig.At("12:00"), Before: rig.At("12:30")}), NotProven, "12:00–12:15: 2 slots not known: before the tables were made")
 
 		r.run("13:00:01")
 		if swept, err := r.worker("13:16").Sweep(t.Context()); err != nil || len(swept) != 1 {
@@ -93,14 +93,14 @@ func TestANightIsAttestedSlotBySlot(t *testing.T) {
 			"13:15: served late by sweep (w), begun 1m0s late, finished 13:16, 1 ended",
 			"13:30: served by run (w), begun 2.0 s late, 1 ended",
 			"13:45: missed; checks wait",
-			"14:00: unfinished by work (dead), begun 0.2 s late, 0 ended: 2 of 2 buckets open, the lease lapsed",
+			"14:00: served late by work (dead), begun 0.2 s late, 0 ended: 2 of 2 buckets open, the lease lapsed, and nothing waits for them",
 			"14:15: served by run (w), begun 1.0 s late, 0 ended")
 		if e := report.Ends; !e.Compared || !e.Whole || e.Of != 3 || e.Differ != 0 || report.Totals.Ended != 3 || report.Totals.Slots != 6 {
 			t.Errorf("%+v, %+v", e, report.Totals)
 		}
-		wantSpans(t, r.attest("13:31", Options{From: rig.At("13:30"), To: rig.At("13:31")}), Proven, "13:30: served by run")
-		wantSpans(t, r.attest("14:40", Options{From: rig.At("14:30"), To: rig.At("14:40")}), NotProven, "14:30: not over yet")
-		wantSpans(t, r.attest("14:32", Options{From: rig.At("14:01"), To: rig.At("14:02")}), NotProven) // without a slot
+		wantSpans(t, r.attest("13:31", Options{From: rig.At("13:30"), Before: rig.At("13:31")}), Proven, "13:30: served by run")
+		wantSpans(t, r.attest("14:40", Options{From: rig.At("14:30"), Before: rig.At("14:40")}), NotProven, "14:30: not over yet")
+		wantSpans(t, r.attest("14:32", Options{From: rig.At("14:01"), Before: rig.At("14:02")}), NotProven) // without a slot
 
 		// What is left of the missed slot is swept: it was late, and is no longer missed. The dead worker's slot holds nothing.
 		r.Exec("UPDATE p_slot_run SET finished_at = '2026-11-20 14:00:09', allocated_until = NULL, buckets = 1 WHERE worker = 'dead'")
@@ -109,6 +109,29 @@ func TestANightIsAttestedSlotBySlot(t *testing.T) {
 		report = r.attest("14:34", span)
 		wantSpans(t, report, NotProven, "13:00: served", "13:15: served late", "13:30: served", "13:45: served late by sweep (w), begun 48m0s late",
 			"14:00: served by work", "14:15: served by run")
+	})
+}
+
+// A worker dies, and the app cancels what it left before a sweep comes: the sweep finds nothing there, and finishes nothing.
+func TestASlotWhoseLastCheckWasCancelledBeforeASweepCameIsWhole(t *testing.T) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		r.made("12:30")
+		r.checks("12:58")
+		r.Exec(`INSERT INTO p_slot_run (slot, bucket, buckets, worker, run_by, started_at, allocated_until)
+			VALUES ('2026-11-20 13:00', 0, 1, 'dead', 'work', '2026-11-20 13:00:00.2', '2026-11-20 13:01:00')`)
+		span := Options{From: rig.At("13:00"), Before: rig.At("13:14")}
+		wantSpans(t, r.attest("13:20", span), NotProven, "13:00: unfinished by work (dead), begun 0.2 s late, 0 ended: 1 of 1 buckets open, the lease lapsed")
+		r.Cancels(t, rig.Order("12:58"))
+		swept, err := r.worker("13:21").Sweep(t.Context())
+		if err != nil || len(swept) != 0 {
+			t.Errorf("%+v, %v", swept, err)
+		}
+		report := r.attest("13:22", span)
+		wantSpans(t, report, NotProven, "13:00: served late by work (dead), begun 0.2 s late, 0 ended: 1 of 1 buckets open, the lease lapsed, and nothing waits for them")
+		if report.Totals.States[Unfinished] != 0 || !report.Ends.Whole || report.Ends.Differ != 0 {
+			t.Errorf("%+v", report)
+		}
 	})
 }
 
@@ -125,7 +148,7 @@ func TestASlotThatWasFinishedLateIsLate(t *testing.T) {
 		r.Exec(`INSERT INTO p_slot_run (slot, bucket, buckets, worker, run_by, started_at, finished_at) VALUES
 			('2026-11-20 13:15', 0, 2, 'w', 'work', '2026-11-20 13:15:00.2', '2026-11-20 13:15:01'), ('2026-11-20 13:15', 1, 2, 'w', 'work', '2026-11-20 13:25', '2026-11-20 13:25:01'),
 			('2026-11-20 13:30', 0, 2, 'w', 'work', '2026-11-20 13:30:00.2', '2026-11-20 13:30:01'), ('2026-11-20 13:30', 1, 2, 'w', 'sweep', '2026-11-20 13:30:50', '2026-11-20 13:30:51')`)
-		wantSpans(t, r.attest("14:11", Options{From: rig.At("13:00"), To: rig.At("13:45")}), NotProven,
+		wantSpans(t, r.attest("14:11", Options{From: rig.At("13:00"), Before: rig.At("13:45")}), NotProven,
 			"13:00–13:15: 2 slots served late by work (w), begun at most 10m0s late, finished 14:10, 1 ended",
 			"13:30: served late by work and sweep (w), begun 50.0 s late, finished 13:30:51, 0 ended")
 	})
@@ -138,7 +161,7 @@ func TestAnEndThatOnlyHistoryOrOnlyTheLedgerHasShows(t *testing.T) {
 		r.made("12:30")
 		r.checks("12:58", "12:59", "13:10", "13:20")
 		r.run("13:00:01", "13:15:01", "13:30:01")
-		span := Options{From: rig.At("13:00"), To: rig.At("13:45")}
+		span := Options{From: rig.At("13:00"), Before: rig.At("13:45")}
 		wantSpans(t, r.attest("13:46", span), Proven, "13:00–13:30: 3 slots served by run (w), begun at most 1.0 s late, 4 ended")
 
 		forge := func(slot, ended, outcome string) {
@@ -176,7 +199,7 @@ func TestHistoryThatWasReadInPartProvesNothing(t *testing.T) {
 		r.made("12:30")
 		r.checks("12:58", "13:20", "13:25", "13:29")
 		r.run("13:00:01", "13:15:01", "13:30:01")
-		span := Options{From: rig.At("13:00"), To: rig.At("13:16"), Ends: 5}
+		span := Options{From: rig.At("13:00"), Before: rig.At("13:16"), Ends: 5}
 		if report := r.attest("13:46", span); report.Verdict != Proven || !report.Ends.Whole || len(report.CannotSee) != 4 || !strings.Contains(report.CannotSee[3], "stands twice") {
 			t.Errorf("%s: %+v, %q", report.Verdict, report.Ends, report.CannotSee)
 		}
@@ -193,7 +216,7 @@ func TestEntriesThatCannotBeReadExcuseNothing(t *testing.T) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.made("12:30")
 		r.run("13:00:01", "13:15:01", "13:45:01")
-		served, missed := Options{From: rig.At("13:00"), To: rig.At("13:30")}, Options{From: rig.At("13:00"), To: rig.At("14:00")}
+		served, missed := Options{From: rig.At("13:00"), Before: rig.At("13:30")}, Options{From: rig.At("13:00"), Before: rig.At("14:00")}
 		forge := func(clock, verb string, after any) {
 			r.Must(audit.On(r.Tables()).Record(t.Context(), r.Pool(rig.At(clock)), audit.Entry{Kind: audit.Installation, ID: audit.InstallationID, Verb: verb, After: after}))
 		}
@@ -226,7 +249,7 @@ func TestManyEntriesOfTheAuditAreNoErrorAndExcuseNothing(t *testing.T) {
 				SELECT '2026-11-20 %s' + INTERVAL n MICROSECOND, 'app@h', UNHEX(LPAD(HEX(n), 16, '0')), SUBSTRING(UNHEX(SHA2(CONCAT('%[2]s', UNHEX('00'), '%[3]s'), 256)), 1, 16), '%[2]s', '%[3]s', %[4]s
 				FROM (SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d AS n FROM digits a, digits b, digits c, digits e, digits f) numbers WHERE n < %[5]d`, clock, kind, id, verb, n))
 		}
-		span := Options{From: rig.At("13:00"), To: rig.At("13:30")}
+		span := Options{From: rig.At("13:00"), Before: rig.At("13:30")}
 		many("12:31", audit.Installation, audit.InstallationID, "'roll-forward'", 51_000)
 		wantSpans(t, r.attest("13:31", span), Proven, "13:00–13:15: 2 slots served")
 		many("13:10", audit.JobExec, prescient.AllExecs, "IF(n % 2, 'resume', 'pause')", mostTold+2)
@@ -244,7 +267,7 @@ func TestWhatWasPrunedIsNotKnown(t *testing.T) {
 		if ledger := r.Count("SELECT COUNT(*) FROM p_slot_run"); ledger != 1 {
 			t.Errorf("%d rows of the ledger; want that of 13:15", ledger)
 		}
-		report, err := Run(t.Context(), r.As("operator", next), Options{Prefix: "p_", Dialect: r.Setting, From: rig.At("13:00"), To: rig.At("13:30")})
+		report, err := Run(t.Context(), r.As("operator", next), Options{Prefix: "p_", Dialect: r.Setting, From: rig.At("13:00"), Before: rig.At("13:30")})
 		r.Must(err)
 		wantSpans(t, report, NotProven, "13:00: not known: the ledger was pruned", "13:15: served by run")
 	})
@@ -260,7 +283,7 @@ func TestSlotsThatAPauseLeftWerePaused(t *testing.T) {
 		entry("13:20", audit.Resume)
 		r.run("13:30:01")
 		r.Exec("INSERT INTO p_job_pause (job_exec, since) VALUES ('*', '2026-11-20 13:50')") // by plain SQL
-		wantSpans(t, r.attest("14:20", Options{From: rig.At("13:00"), To: rig.At("14:15")}), Refuted,
+		wantSpans(t, r.attest("14:20", Options{From: rig.At("13:00"), Before: rig.At("14:15")}), Refuted,
 			"13:00–13:15: 2 slots not served, as everything was paused", "13:30: served by run", "13:45: missed", "14:00: not served, as everything was paused")
 	})
 }
@@ -280,7 +303,7 @@ func TestSlotsBeforeAReslotAreThoseOfTheirTime(t *testing.T) {
 		change("13:50", 30*time.Minute)
 		r.Exec("UPDATE p_slot_config SET changed_at = '2026-11-20 14:10'") // it took so long
 		r.run("14:30:01")
-		report := r.attest("15:00:30", Options{From: rig.At("13:00"), To: rig.At("15:00")})
+		report := r.attest("15:00:30", Options{From: rig.At("13:00"), Before: rig.At("15:00")})
 		wantSpans(t, report, Refuted, "13:00–13:15: 2 slots served by run", "13:20–13:30: 3 slots not served, as the resolution was being changed",
 			"13:35: served by run", "13:40: missed", "13:45: served by run", "14:00: not served, as the resolution was being changed", "14:30: served by run")
 		if len(report.Resolutions) != 3 || report.Resolutions[0].Resolution != "15m0s" || report.Resolutions[1].Resolution != "5m0s" || report.Resolutions[2].Resolution != "30m0s" {
@@ -292,15 +315,15 @@ func TestSlotsBeforeAReslotAreThoseOfTheirTime(t *testing.T) {
 func TestASpanThatIsNoneIsRefusedByItsField(t *testing.T) {
 	eachFlavour(t, func(t *testing.T, r *testRig) {
 		for _, test := range []struct{ from, to, field string }{
-			{"13:00", "15:00", "to"}, {"14:00", "14:00", "from"}, {"14:00", "13:00", "from"},
+			{"13:00", "15:00", "before"}, {"14:00", "14:00", "from"}, {"14:00", "13:00", "from"},
 		} {
-			_, err := Run(t.Context(), r.As("operator", rig.At("14:30")), Options{Prefix: "p_", Dialect: r.Setting, From: rig.At(test.from), To: rig.At(test.to)})
+			_, err := Run(t.Context(), r.As("operator", rig.At("14:30")), Options{Prefix: "p_", Dialect: r.Setting, From: rig.At(test.from), Before: rig.At(test.to)})
 			var field *prescient.FieldError
 			if !errors.Is(err, prescient.ErrInvalid) || !errors.As(err, &field) || field.Field != test.field {
 				t.Errorf("%v: %v", test, err)
 			}
 		}
-		_, err := Run(t.Context(), r.As("operator", rig.At("14:30")), Options{Prefix: "p_", Dialect: r.Setting, From: rig.At("14:00").Add(-MaxSpan - time.Hour), To: rig.At("14:00")})
+		_, err := Run(t.Context(), r.As("operator", rig.At("14:30")), Options{Prefix: "p_", Dialect: r.Setting, From: rig.At("14:00").Add(-MaxSpan - time.Hour), Before: rig.At("14:00")})
 		if !rig.Contains(err, "366 days") {
 			t.Error(err)
 		}
@@ -325,7 +348,7 @@ func TestEndsOfLongRunsAreThoseOfTheSlotInWhichTheyStarted(t *testing.T) {
 		if ended := r.Count("SELECT COUNT(*) FROM p_job_history WHERE slot = '2026-11-20 13:00' AND ended_at > '2026-11-20 13:19'"); ended != 1 {
 			t.Error("it did not end after its slot")
 		}
-		report := r.attest("13:21", Options{From: rig.At("13:00"), To: rig.At("13:14")})
+		report := r.attest("13:21", Options{From: rig.At("13:00"), Before: rig.At("13:14")})
 		wantSpans(t, report, Proven, "13:00: served by run (w), begun 1.0 s late, 1 ended")
 		if report.Ends.Of != 1 {
 			t.Errorf("%+v", report.Ends)

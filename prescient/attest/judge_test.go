@@ -49,10 +49,13 @@ func TestWhatBecameOfASlot(t *testing.T) {
 		{"12:30", ran("12:30", "12:30", "12:46:10", byWork), false, Served, ""}, // the next slot, the grace, and what is late
 		{"12:30", ran("12:30", "12:30", "12:46:11", byWork), false, Late, ""},
 		{"12:30", ran("12:30", "12:30", "12:40", byWork), true, Unfinished, "checks wait"},
-		{"12:30", ran("12:30", "12:30", "", byWork), false, Unfinished, "1 of 1 buckets open, nobody has them"},
-		{"12:30", ran("12:30", "12:30", "", func(r *row) { r.Taken = 1 }), false, Unfinished, "the lease lapsed"},
+		{"12:30", ran("12:30", "12:30", "", byWork), true, Unfinished, "1 of 1 buckets open, nobody has them"},
+		{"12:30", ran("12:30", "12:30", "", func(r *row) { r.Taken = 1 }), true, Unfinished, "the lease lapsed"},
+		// A sweep finds only slots for which checks wait: of the others nobody finishes the buckets.
+		{"12:30", ran("12:30", "12:30", "", byWork), false, Late, "1 of 1 buckets open, nobody has them, and nothing waits for them"},
+		{"12:30", ran("12:30", "12:30", "", func(r *row) { r.Taken = 1 }), false, Late, "the lease lapsed, and nothing waits for them"},
 		{"12:30", ran("12:30", "12:30", "", func(r *row) { r.Taken, r.Held = 1, 1 }), false, Unfinished, "a lease lives"},
-		{"12:30", ran("12:30", "12:30", "12:40", func(r *row) { r.Buckets = 4 }), false, Unfinished, "3 of 4 buckets"},
+		{"12:30", ran("12:30", "12:30", "12:40", func(r *row) { r.Buckets = 4 }), true, Unfinished, "3 of 4 buckets"},
 		{"12:31", ran("12:31", "12:31", "12:40", byWork), false, OffGrid, "15m0s apart"},
 		{"13:15", nil, false, Paused, ""},
 		{"13:30", nil, false, Missed, ""},

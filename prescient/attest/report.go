@@ -24,9 +24,9 @@ const (
 // Report is what is known of the slots of a span. Times are UTC.
 type Report struct {
 	Verdict Verdict `json:"verdict"`
-	// From is inclusive, To exclusive.
-	From time.Time `json:"from"`
-	To   time.Time `json:"to"`
+	// From is inclusive, Before exclusive.
+	From   time.Time `json:"from"`
+	Before time.Time `json:"before"`
 	// Now is the time by the database's clock.
 	Now         time.Time    `json:"now"`
 	Resolutions []Resolution `json:"resolutions"`

@@ -15,9 +15,10 @@ type State string
 const (
 	// Served: in time, and finished.
 	Served State = "served"
-	// Late: finished, but a bucket was begun late, or by a sweep or a roll-forward, or the last was finished late.
+	// Late: a bucket was begun late, or by a sweep or a roll-forward, or the last was finished late, or never, since what was left for it was
+	// cancelled or moved before a sweep came.
 	Late State = "late"
-	// Unfinished: a bucket is not finished, or checks still wait for the slot.
+	// Unfinished: checks still wait for the slot, or a lease of a bucket lives.
 	Unfinished State = "unfinished"
 	// Missed: over, without a trace in the ledger.
 	Missed State = "missed"
@@ -135,6 +136,8 @@ func (e *evidence) judge(in era, slot time.Time, r *row, waits bool) (State, str
 		return Missed, "before the first slot that the ledger has"
 	case r == nil:
 		return Missed, ""
+	case r.open() > 0 && !waits && r.Held == 0:
+		return Late, openBuckets(r) + ", and nothing waits for them: the rest was cancelled or moved"
 	case r.open() > 0:
 		return Unfinished, openBuckets(r)
 	case waits:

@@ -12,7 +12,7 @@ import (
 func (a *attest) window(ctx context.Context, from time.Time) (time.Time, error) {
 	i := eraAt(a.eras, from)
 	in := a.eras[i]
-	before := slots.Earlier(in.grid.Add(in.grid.Ceil(from), window), a.report.To)
+	before := slots.Earlier(in.grid.Add(in.grid.Ceil(from), window), a.report.Before)
 	if i+1 < len(a.eras) {
 		before = slots.Earlier(before, a.eras[i+1].from)
 	}
@@ -25,7 +25,7 @@ func (a *attest) window(ctx context.Context, from time.Time) (time.Time, error) 
 		state, reason := a.is.judge(in, slot, r, waiting[slot.Unix()])
 		a.spans.add(in, slot, r, waiting[slot.Unix()], state, reason)
 		if r != nil && state != NotKnown && a.report.Ends.Whole {
-			a.balance.book(slot, r.Ended, r.open() == 0)
+			a.balance.book(slot, r.Ended, r.open() == 0 || state == Late)
 		}
 	}
 	for at := from; ; {

@@ -18,7 +18,7 @@ const (
 	DefaultFailingCalls = 10
 )
 
-// failingBad is the percentage of calls that fail from which on that is bad.
+// failingBad is the percentage of calls that fail from which on that is bad, while calls fail in the latest slot that has some.
 const failingBad = 50
 
 // examineFailing looks for job_execs of whose calls many fail.
@@ -28,7 +28,7 @@ func (l *look) examineFailing(ctx context.Context) {
 		return
 	}
 	for _, e := range report.Execs {
-		l.judgeFailing(e, report.From)
+		l.judgeFailing(e, report.From, stats.LatelyFor(l.tables.Grid))
 	}
 	var parts []string
 	if report.Cut {
@@ -37,7 +37,9 @@ func (l *look) examineFailing(ctx context.Context) {
 	l.orPart("failing", fmt.Sprintf("of the last %s, no job_exec has %d failed calls that are %d %% of its calls", stats.LatelyFor(l.tables.Grid), l.options.FailingCalls, l.options.Failing), parts)
 }
 
-func (l *look) judgeFailing(e stats.Exec, from time.Time) {
+// judgeFailing judges the calls of a job_exec in the time from then on, lately long. What was mended is no longer bad, and said until that time has no
+// slot of it.
+func (l *look) judgeFailing(e stats.Exec, from time.Time, lately time.Duration) {
 	percent := 100 * e.Share()
 	if e.Errors < uint64(l.options.FailingCalls) || percent < float64(l.options.Failing) {
 		return
@@ -45,8 +47,8 @@ func (l *look) judgeFailing(e stats.Exec, from time.Time) {
 	text := fmt.Sprintf("%s: %s of %s calls since %s failed (%.1f %%)", e.JobExec, many(int(e.Errors)), many(int(e.Calls)), slots.Stamp(from), percent)
 	if e.FailsSince != nil {
 		text += ", some in each slot since " + slots.Stamp(*e.FailsSince)
-	} else {
-		text += ", none in its latest slot"
+	} else if e.FailedLast != nil {
+		text += fmt.Sprintf(", none in its latest slot: the last did in that of %s. While no more fail, this is said until %s at the latest", slots.Stamp(*e.FailedLast), slots.Stamp(e.FailedLast.Add(lately)))
 	}
 	text += "."
 	if len(e.Reasons) > 0 {
@@ -55,7 +57,7 @@ func (l *look) judgeFailing(e stats.Exec, from time.Time) {
 		text += fmt.Sprintf(" The commonest reason, of %s: %s. One of them is %s: %s", many(int(r.Checks)), r.Text, r.Example.EntityKey, line)
 	}
 	f := warn("failing", text, fmt.Sprintf("See `stats --exec %[1]s`, and mend what the error names. `pause %[1]s` keeps its checks until then.", e.JobExec)).about(e.JobExec)
-	if percent >= failingBad {
+	if percent >= failingBad && e.FailsSince != nil {
 		f.Severity = SeverityBad
 	}
 	l.say(f)

@@ -31,7 +31,13 @@ func TestADoctorNamesWhatFails(t *testing.T) {
 			}
 		}
 		wantFinding(t, r.examine(rig.At("13:20"), Options{FailingCalls: 13}), "failing", SeverityOK, "no job_exec has 13 failed calls")
-		wantFinding(t, r.examine(rig.At("15:00"), Options{}), "failing", SeverityOK) // it is over
+		// It is mended: that is told at once, and the figures of the hour stay until it is over.
+		r.Exec("DELETE FROM p_future_job")
+		r.ManyDue(rig.At("13:30"), "bad", 300, 301)
+		r.RunAt(rig.At("13:30"), rig.Registry("bad", rig.NothingToDo, prescient.Guards{}), worker.Options{})
+		wantFinding(t, r.examine(rig.At("13:35"), Options{}), "failing", SeverityWarn, "bad: 12 of 13 calls", "none in its latest slot: the last did in that of 2026-11-20T13:15:00Z",
+			"this is said until 2026-11-20T14:15:00Z at the latest")
+		wantFinding(t, r.examine(rig.At("14:15:01"), Options{}), "failing", SeverityOK) // it is over
 	})
 }
 

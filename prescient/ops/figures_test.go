@@ -196,7 +196,7 @@ func TestSlotsAreAttested(t *testing.T) {
 		o := served15(t, r)
 		r.Exec("UPDATE p_audit_log SET at = '2026-11-01'")
 		r.Exec("UPDATE p_slot_config SET changed_at = '2026-11-01'")
-		asked := ops.AttestAsked{From: rig.At("13:00"), To: rig.At("13:30"), LateMS: 60_000, Ends: 1000}
+		asked := ops.AttestAsked{From: rig.At("13:00"), Before: rig.At("13:30"), LateMS: 60_000, Ends: 1000}
 		report, err := ops.Attest.Do(t.Context(), o, served.By(ops.Operator), asked)
 		r.Must(err)
 		if report.Verdict != attest.Proven || report.Totals.Ended != 26 || !report.Ends.Compared {
@@ -210,7 +210,7 @@ func TestSlotsAreAttested(t *testing.T) {
 		}
 		_, err = ops.Attest.Do(t.Context(), o, served.By(ops.Viewer), asked)
 		rig.WantErr(t, "a viewer", err, ops.ErrForbidden)
-		for _, wrong := range []ops.AttestAsked{{From: rig.At("13:00").Add(-32 * 24 * time.Hour), To: rig.At("13:00"), LateMS: 1}, {From: rig.At("14:00"), To: rig.At("13:00"), LateMS: 1}} {
+		for _, wrong := range []ops.AttestAsked{{From: rig.At("13:00").Add(-32 * 24 * time.Hour), Before: rig.At("13:00"), LateMS: 1}, {From: rig.At("14:00"), Before: rig.At("13:00"), LateMS: 1}} {
 			_, err := ops.Attest.Do(t.Context(), o, served.By(ops.Operator), wrong)
 			rig.WantErr(t, fmt.Sprintf("%+v", wrong), err, prescient.ErrInvalid)
 		}

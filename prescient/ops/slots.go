@@ -138,24 +138,24 @@ const (
 // AttestAsked says of which slots it is to be proven that they were served.
 type AttestAsked struct {
 	From   time.Time `query:"from" doc:"Slots at this time or later, a day before the end by default."`
-	To     time.Time `query:"to" doc:"Slots before this time, now by default; at most 31 days after from."`
+	Before time.Time `query:"before" doc:"Slots before this time, now by default; at most 31 days after from."`
 	LateMS int64     `query:"late_ms" default:"60000" minimum:"1" maximum:"86400000" doc:"A slot that was begun later is late."`
 	Ends   int       `query:"ends" default:"1000000" minimum:"0" maximum:"1000000" doc:"How many ends of history are read at most; 0 for none."`
 }
 
 // Attest proves that slots were served. What entries of the audit changed is not for viewers.
 var Attest = shared(lasting(attestWithin, query("attest.run", Operator, "Prove which slots of a time were served, and whether history has as many ends as the ledger.", func(ctx context.Context, q asked, in AttestAsked) (attest.Report, error) {
-	o := attest.Options{Prefix: q.options.Prefix, Dialect: q.options.Dialect, From: in.From, To: in.To, Grace: q.options.Doctor.SweepGrace,
+	o := attest.Options{Prefix: q.options.Prefix, Dialect: q.options.Dialect, From: in.From, Before: in.Before, Grace: q.options.Doctor.SweepGrace,
 		Late: time.Duration(in.LateMS) * time.Millisecond, Ends: in.Ends}
 	if in.Ends == 0 {
 		o.Ends = -1
 	}
 	var err error
-	if o.From, o.To, err = q.span(ctx, in.From, in.To, attest.DefaultSpan); err != nil {
+	if o.From, o.Before, err = q.span(ctx, in.From, in.Before, attest.DefaultSpan); err != nil {
 		return attest.Report{}, err
 	}
-	if o.To.Sub(o.From) > attestSpan {
-		return attest.Report{}, fmt.Errorf("%w: from %s to %s is %s: at most %s are allowed", prescient.ErrInvalid, o.From.Format(time.RFC3339), o.To.Format(time.RFC3339), o.To.Sub(o.From), attestSpan)
+	if o.Before.Sub(o.From) > attestSpan {
+		return attest.Report{}, fmt.Errorf("%w: from %s to %s is %s: at most %s are allowed", prescient.ErrInvalid, o.From.Format(time.RFC3339), o.Before.Format(time.RFC3339), o.Before.Sub(o.From), attestSpan)
 	}
 	return attest.Run(ctx, q.db, o)
 })))

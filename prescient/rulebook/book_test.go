@@ -333,6 +333,12 @@ func TestARuleIsTriedOnWhatHappened(t *testing.T) {
 			}
 		}
 		is := remind
+		for since, why := range map[string]string{"2020-01-01": "No check of rule remind that was made in that time", "2120-01-01": "Rule remind was made or switched on at 2120-01-01 00:00:00 (UTC): what happened before made no check"} {
+			r.Exec("UPDATE p_rule SET since = ?", since)
+			if tried, err := r.book.Try(t.Context(), r.db, is, r.now.Add(-48*time.Hour), r.now.Add(-24*time.Hour), time.Minute); err != nil || tried.Occasions != 0 || !strings.HasPrefix(tried.Why(), why) {
+				t.Errorf("%q, %+v, %v; want %q", tried.Why(), tried, err, why)
+			}
+		}
 		is.Occasion, is.Name = "nobody.knows", "other"
 		if _, err := r.book.Try(t.Context(), r.db, is, r.now.Add(-time.Hour), r.now, time.Second); !errors.Is(err, rulebook.ErrNotFound) {
 			t.Errorf("%v", err)

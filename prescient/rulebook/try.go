@@ -16,9 +16,11 @@ import (
 // Tried is what a rule would have made of what happened in a stretch of time, as far as the checks of another rule of its occasion show: that witness was
 // told when the occasion was, to a moment, and when it ended.
 type Tried struct {
-	Witness string    `json:"witness"`
-	From    time.Time `json:"from"`
-	To      time.Time `json:"to"`
+	Witness string `json:"witness"`
+	// Since is when the witness was made or switched on; zero where it is off. What happened before then made no check, unless it was on before.
+	Since time.Time `json:"since,omitzero"`
+	From  time.Time `json:"from"`
+	To    time.Time `json:"to"`
 	// Whole is false where not all ends since From were looked at in the time that there was.
 	Whole bool `json:"whole"`
 	// Occasions are how often it happened. Of the checks that the rule would have made of them, Ended would have been ended by an occasion, Called would have been
@@ -30,6 +32,17 @@ type Tried struct {
 	// Peak is how many of the called would have had one slot, PeakAt.
 	Peak   int       `json:"peak"`
 	PeakAt time.Time `json:"peak_at,omitzero"`
+}
+
+// Why says for people why nothing was counted; it is empty where something was.
+func (t Tried) Why() string {
+	switch {
+	case t.Occasions > 0:
+		return ""
+	case t.Since.After(t.From):
+		return fmt.Sprintf("Rule %s was made or switched on at %s (UTC): what happened before made no check, so history has none to count.", t.Witness, t.Since.Format(time.DateTime))
+	}
+	return fmt.Sprintf("No check of rule %s that was made in that time is pending or in history: nobody reported the occasion, the rule was off, or history was pruned.", t.Witness)
 }
 
 // stretch is how much of history is read at a time.
@@ -52,7 +65,10 @@ func (b *Book) Try(ctx context.Context, db *sqlx.DB, r rule.Rule, from, to time.
 	longest := time.Duration(-1)
 	for _, k := range all {
 		if k.Occasion == r.Occasion && k.Delay+k.Spread > longest {
-			longest, t.Witness = k.Delay+k.Spread, k.Rule.Name
+			longest, t.Witness, t.Since = k.Delay+k.Spread, k.Rule.Name, time.Time{}
+			if k.State == rule.On {
+				t.Since = k.Since.UTC()
+			}
 		}
 	}
 	if t.Witness == "" {

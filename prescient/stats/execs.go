@@ -52,6 +52,8 @@ type Exec struct {
 	Reasons []tally.Reason `json:"reasons"`
 	// FailsSince is the first slot from which on some call failed in each slot that had calls; nil where the latest one had none.
 	FailsSince *time.Time `json:"fails_since"`
+	// FailedLast is the latest slot in which a call failed; nil where none did.
+	FailedLast *time.Time `json:"failed_last"`
 }
 
 // PutOff is why checks went to a later slot without a call.

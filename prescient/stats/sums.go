@@ -41,11 +41,14 @@ func (s *sums) endSlot() {
 type sum struct {
 	line          *tally.Line
 	calls, errors uint64 // of the slot
-	since         time.Time
+	since, last   time.Time
 	over          bool // that calls fail in each slot that has some
 }
 
 func (s *sum) endSlot(slot time.Time) {
+	if s.errors > 0 && s.last.IsZero() {
+		s.last = slot
+	}
 	switch {
 	case s.over || s.calls == 0:
 	case s.errors > 0:
@@ -64,6 +67,9 @@ func (s *sum) exec(name string) Exec {
 		Lateness: spread(t.Lates, t.Calls, t.LatenessMS, t.LongestLatenessMS), Reasons: s.line.Reasons(maxReasons)}
 	if !s.since.IsZero() {
 		e.FailsSince = &s.since
+	}
+	if !s.last.IsZero() {
+		e.FailedLast = &s.last
 	}
 	return e
 }

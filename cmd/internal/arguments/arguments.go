@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,11 +23,16 @@ func FlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "" {
 		err = fmt.Errorf("unknown flag %s; flags begin with two dashes", quoteArgument("-"+unknown.GetSpecifiedShortnames()))
+	} else if unknown != nil && cmd.Flags().Lookup("before") != nil && slices.Contains(spanNames, unknown.GetSpecifiedName()) {
+		err = fmt.Errorf("%w; a span of time is --from and --before", err)
 	} else if !errors.Is(err, ErrRepeated) && secretive.MatchString(err.Error()) {
 		err = errors.New("a flag cannot be read; it is not shown since it may hold a password")
 	}
 	return exit.Usage(fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))
 }
+
+// spanNames are what other programs call the ends of a span of time. No flag here has such a name.
+var spanNames = []string{"since", "until", "to"}
 
 // secretive matches what may be a password between a user and a host.
 var secretive = regexp.MustCompile(`(?s):.*@`)

@@ -29,10 +29,11 @@ func (s *Session) Moment(ctx context.Context, flag, text string) (time.Time, err
 	return t, nil
 }
 
-// Period returns the times that two flags mean, its begin and its end; the zero time for one that was not given.
-func (s *Session) Period(ctx context.Context, fromFlag, from, toFlag, to string) (begin, end time.Time, err error) {
-	if begin, err = s.Moment(ctx, fromFlag, from); err == nil {
-		end, err = s.Moment(ctx, toFlag, to)
+// Period returns the times that --from and --before mean, by which names every command asks for a span of time; the zero time for one that
+// was not given.
+func (s *Session) Period(ctx context.Context, from, before string) (begin, end time.Time, err error) {
+	if begin, err = s.Moment(ctx, "from", from); err == nil {
+		end, err = s.Moment(ctx, "before", before)
 	}
 	return begin, end, err
 }

@@ -31,7 +31,7 @@ var Uses = map[string]use{
 	"insert":       {args: []string{"--entity", "a/b", "--exec", "x", "--in", "1h"}, Role: "app-reschedule", Asks: "tables"},
 	"cancel":       {args: []string{"--entity", "a/b"}, Role: "app", Asks: "tables"},
 	"reschedule":   {args: []string{"--entity", "a/b", "--exec", "x", "--in", "2h"}, Role: "app-reschedule", Asks: "tables"},
-	"requeue":      {args: []string{"--exec", "x", "--outcome", "failed", "--since", "now-2h", "--dry-run"}, Role: "oncall", Asks: "tables"},
+	"requeue":      {args: []string{"--exec", "x", "--outcome", "failed", "--from", "now-2h", "--dry-run"}, Role: "oncall", Asks: "tables"},
 	"bulk":         {},
 	"bulk list":    {Role: "operator", Asks: "tables"},
 	"bulk stop":    {args: []string{"1"}, Role: "oncall", Asks: "tables"},

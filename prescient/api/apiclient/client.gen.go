@@ -414,6 +414,7 @@ type AttestEnds struct {
 
 // AttestReport defines model for AttestReport.
 type AttestReport struct {
+	Before      time.Time          `json:"before"`
 	CannotSee   []string           `json:"cannot_see"`
 	Ends        AttestEnds         `json:"ends"`
 	From        time.Time          `json:"from"`
@@ -422,7 +423,6 @@ type AttestReport struct {
 	Resolutions []AttestResolution `json:"resolutions"`
 	RestsOn     []string           `json:"rests_on"`
 	Spans       []AttestSpan       `json:"spans"`
-	To          time.Time          `json:"to"`
 	Totals      AttestTotals       `json:"totals"`
 	Unread      int64              `json:"unread,omitempty,omitzero"`
 	Verdict     string             `json:"verdict"`
@@ -2129,6 +2129,7 @@ type RulebookTried struct {
 	Open      int64     `json:"open"`
 	Peak      int64     `json:"peak"`
 	PeakAt    time.Time `json:"peak_at,omitempty,omitzero"`
+	Since     time.Time `json:"since,omitempty,omitzero"`
 	To        time.Time `json:"to"`
 	Whole     bool      `json:"whole"`
 	Witness   string    `json:"witness"`
@@ -2568,6 +2569,7 @@ type StatsExec struct {
 	Dropped    int64            `json:"dropped"`
 	Ends       map[string]int64 `json:"ends"`
 	Errors     int64            `json:"errors"`
+	FailedLast *time.Time       `json:"failed_last"`
 	FailsSince *time.Time       `json:"fails_since"`
 	JobExec    string           `json:"job_exec"`
 	Lateness   StatsSpread      `json:"lateness"`
@@ -2958,8 +2960,8 @@ type WorkingTopicBacklog struct {
 type AttestRunParams struct {
 	// From Slots at this time or later, a day before the end by default.
 	From time.Time
-	// To Slots before this time, now by default; at most 31 days after from.
-	To time.Time
+	// Before Slots before this time, now by default; at most 31 days after from.
+	Before time.Time
 	// LateMS A slot that was begun later is late.
 	LateMS int64
 	// Ends How many ends of history are read at most; 0 for none.
@@ -3516,7 +3518,7 @@ func (c *Client) AgentsUndrain(ctx context.Context, body AgentNamed, with ...Wit
 func (c *Client) AttestRun(ctx context.Context, params AttestRunParams) (*AttestReport, error) {
 	q := make(query)
 	q.add("from", params.From, false)
-	q.add("to", params.To, false)
+	q.add("before", params.Before, false)
 	q.add("late_ms", params.LateMS, false)
 	q.add("ends", params.Ends, false)
 	return call[AttestReport](ctx, c, http.MethodGet, "/api/v1/attest/run", q, nil, nil)

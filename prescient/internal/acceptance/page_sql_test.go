@@ -2,6 +2,8 @@ package acceptance
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"prescient/prescient/client"
 	"prescient/prescient/event"
 	"prescient/prescient/event/forward"
+	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/pages"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/schedule"
@@ -40,6 +43,25 @@ func runs(t *testing.T, db *sqlx.DB, block string) {
 	}
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// An analyst writes a query with the page alone.
+func TestThePageNamesTheColumnsOfHistory(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("../../..", sqlPage))
+	rig.Fatal(t, err)
+	table, err := os.ReadFile("../../../sql/migrate/tables/job_history.sql")
+	rig.Fatal(t, err)
+	_, analysts, _ := strings.Cut(string(page), "\n## For analysts")
+	analysts, _, _ = strings.Cut(analysts, "\n## ")
+	columns := regexp.MustCompile(`(?m)^  ([a-z_]+) +[A-Z]+`).FindAllStringSubmatch(string(table), -1)
+	if len(columns) < 20 {
+		t.Fatalf("%d columns", len(columns))
+	}
+	for _, column := range columns {
+		if !strings.Contains(analysts, "`"+column[1]+"`") {
+			t.Errorf("no %s for analysts", column[1])
+		}
 	}
 }
 

@@ -1,5 +1,7 @@
 -- CALL {prefix}reschedule('order', '42', 'order-unshipped', '', '2026-03-01 17:00:00') moves a pending check to another time, in UTC; its counts and
 -- payload stay, and it expires as long after it is due as before. A time that is over goes to the next open slot.
+-- It may go however far: a horizon is a guard of programs, which the Go client and the commands hold. Plain SQL has none, in an INSERT and put
+-- neither: one here alone would hold nothing.
 --
 -- It answers with one row: did (rescheduled, or absent where no such check is pending), and the due_at and next_check_at that it has now. For rights
 -- and transactions see put. A change that commits while the job_exec runs wins: the answer of that call is dropped.

@@ -68,7 +68,7 @@ func showOne(ctx context.Context, a front.Asked) (front.Shown, error) {
 		}
 	}
 	if is.Operator && !is.Ahead && clock.Now.Sub(at) > time.Second {
-		proof, err := ops.Attest.Do(ctx, a.Ops, a.By, ops.AttestAsked{From: at, To: at.Add(time.Second), LateMS: lateAfter.Milliseconds()})
+		proof, err := ops.Attest.Do(ctx, a.Ops, a.By, ops.AttestAsked{From: at, Before: at.Add(time.Second), LateMS: lateAfter.Milliseconds()})
 		if err != nil {
 			return front.Shown{}, err
 		}
