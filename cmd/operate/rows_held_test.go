@@ -25,6 +25,7 @@ func TestACommandThatMeetsLockedRowsSaysWhoHasThem(t *testing.T) {
 		"schedule create": {fmt.Sprintf(all, "schedule"), []string{"schedule", "create", "two", "@hourly", "--exec", "x"}, "oncall"},
 		"schedule pause":  {fmt.Sprintf(all, "schedule"), []string{"schedule", "pause", "one"}, "oncall"},
 		"schedule delete": {fmt.Sprintf(all, "schedule_deleted"), []string{"schedule", "delete", "one"}, "oncall"},
+		"rule set":        {fmt.Sprintf(all, "rule"), []string{"rule", "set", "remind", "--delay", "4h"}, "app-reschedule"},
 		"prune": {"INSERT INTO event_seen (consumer, id, seen_at) VALUES ('c', '1', '2020-01-01')",
 			[]string{"prune", "--keep", "1d", "--trust-clock"}, "owner"},
 		"reslot": {fmt.Sprintf(all, "slot_config"), []string{"reslot", "--resolution", "5m", "--wait", "0s", "--patience", "2s"}, "owner"},
@@ -35,7 +36,8 @@ func TestACommandThatMeetsLockedRowsSaysWhoHasThem(t *testing.T) {
 				r.OK("migrate")
 				r.OK("insert", "--entity", "order/1", "--exec", "x", "--in", "1h")
 				r.OK("schedule", "create", "one", "@hourly", "--exec", "x")
-				for _, role := range []string{"oncall", "owner"} {
+				r.OK("rule", "set", "remind", "--occasion", "order.placed", "--exec", "x", "--delay", "3h")
+				for _, role := range []string{"oncall", "owner", "app-reschedule"} {
 					_ = r.Account(role)
 					for _, right := range []string{"PROCESS ON *.*", "SELECT ON performance_schema.*"} { // without these it cannot say who
 						r.Exec("GRANT " + right + " TO '" + r.User(role) + "'@'%'")

@@ -40,7 +40,10 @@ func export(cmd *cobra.Command, prog *program.Program, names []string) error {
 			return err
 		}
 	}
-	return prog.Read(cmd, func(s *program.Session) error {
+	return prog.ReadEach(cmd, func(s *program.Session) error {
+		if err := s.OneShard("rule export"); err != nil {
+			return err
+		}
 		var all []file.Entry
 		for _, name := range names {
 			r, err := s.Rules.Get(cmd.Context(), s.DB, name)

@@ -61,7 +61,7 @@ func (f importFlags) take(cmd *cobra.Command, prog *program.Program, name string
 	if err != nil {
 		return err
 	}
-	return prog.ConnectWithExecs(cmd, func(s *program.Session) error {
+	err = prog.ConnectEachWithExecs(cmd, func(s *program.Session) error {
 		t := fileTaking{taking.Taking{Session: s, Update: f.update, DryRun: f.dryRun, Hint: "rule import --update changes it"}, rule.Move}
 		if f.leave {
 			t.older = rule.Leave
@@ -88,11 +88,15 @@ func (f importFlags) take(cmd *cobra.Command, prog *program.Program, name string
 		if err != nil {
 			return err
 		}
-		for _, line := range counts.Left(file.Rule) {
-			err = errors.Join(err, output.Say(cmd.ErrOrStderr(), "%s: %s", prog.Name, line))
-		}
-		return errors.Join(err, s.WarnUnregistered(cmd.Context(), cmd.ErrOrStderr(), putOff, execs...))
+		return s.WarnUnregistered(cmd.Context(), cmd.ErrOrStderr(), putOff, execs...)
 	})
+	if err != nil {
+		return err
+	}
+	for _, line := range counts.Left(file.Rule) {
+		err = errors.Join(err, output.Say(cmd.ErrOrStderr(), "%s: %s", prog.Name, line))
+	}
+	return err
 }
 
 func (t *fileTaking) rule(ctx context.Context, tx *sql.Tx, entry file.Entry) error {

@@ -75,7 +75,7 @@ func listCommand(prog *program.Program) *cobra.Command {
 		Example: fmt.Sprintf(`  %s rule list`, prog.Name),
 		Args:    arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return prog.Read(cmd, func(s *program.Session) error {
+			return prog.ReadEach(cmd, func(s *program.Session) error {
 				var all []listed
 				err := each(cmd.Context(), s, func(r rulebook.Stored) { all = append(all, listedOf(r)) })
 				if err != nil {
@@ -118,7 +118,7 @@ func showCommand(prog *program.Program) *cobra.Command {
 		Example: fmt.Sprintf(`  %s rule show remind`, prog.Name),
 		Args:    oneRule,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return prog.Read(cmd, func(s *program.Session) error {
+			return prog.ReadEach(cmd, func(s *program.Session) error {
 				r, err := s.Rules.Get(cmd.Context(), s.DB, args[0])
 				if err != nil {
 					return s.Explain(err)

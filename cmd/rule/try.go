@@ -28,7 +28,7 @@ the rule of the same occasion with the longest delay, which may be the rule itse
   %[1]s rule try second --occasion order.placed --exec call-customer --delay 2d --from now-30d`, prog.Name),
 		Args: oneRule,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return prog.Read(cmd, func(s *program.Session) error {
+			return prog.ReadEach(cmd, func(s *program.Session) error {
 				r, _, err := f.rule(cmd, s, args[0])
 				if err != nil {
 					return err

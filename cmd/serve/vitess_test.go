@@ -163,7 +163,9 @@ func TestOneProcessServesEachShardOfVitess(t *testing.T) {
 // looksAtEach has a person look at all shards, and pause something on all, on the DSN of the keyspace.
 func (s *shop) looksAtEach() {
 	s.Helper()
+	rules := rig.File(s.T, "rules.yaml", "- {rule: escalate, occasion: order.placed, exec: check, delay: 6h}\n")
 	for _, step := range []struct{ args, says string }{
+		{"rule set remind --occasion order.placed --exec check --delay 3h", "created: remind"}, {"rule import " + rules, "+ rule escalate"}, {"rule list", "escalate"},
 		{"status", "Who works"}, {"agents", ""}, {"agents --pools", ""}, {"doctor", "schema"}, {"slots", "pending"}, {"stats", ""}, {"attest", ""}, {"event status", "outbox"},
 		{"blocking", "No session"}, {"pause check", "check"}, {"pause", "check"}, {"resume check", "ended 1 pauses"},
 	} {
@@ -183,6 +185,7 @@ func (s *shop) looksAtEach() {
 			}
 		}
 	}
+	s.execute("rule", "export").Wants(s.T, cmd.ExitUsage, "rule export looks at one shard")
 	s.execute("status", "--watch").Wants(s.T, cmd.ExitUsage, "--watch looks at one shard")
 }
 

@@ -176,7 +176,10 @@ func (c *Condition) open(ctx context.Context, batch *prescient.Batch) (rows []in
 			continue
 		}
 		other, differs := found.other[job.EntityKey]
+		refused := found.refused[job.EntityKey]
 		switch {
+		case refused != nil:
+			batch.Fail(i, fmt.Errorf("looking at %s in %s: %w", job.Entity(), c.options.Table, refused))
 		case found.met[job.EntityKey]:
 			rows = append(rows, i)
 		case differs:

@@ -71,6 +71,7 @@ func TestOnServers(t *testing.T) {
 		"a text is compared as it is written":       textsAreComparedAsWritten,
 		"calls end before the time of their batch":  callsEndInTime,
 		"a server that is away is an error of each": aServerThatIsAway,
+		"a row that cannot be told costs itself":    rowsThatCannotBeTold,
 	}
 	eachFlavour(t, func(t *testing.T, r *rig) {
 		for name, test := range tests {
@@ -83,6 +84,46 @@ func TestOnServers(t *testing.T) {
 			})
 		}
 	})
+}
+
+// An app has written numbers of which the server cannot tell the difference, since it is below 0: each of those checks fails by itself.
+func rowsThatCannotBeTold(t *testing.T, r *rig) {
+	r.exec("CREATE TABLE items (id BIGINT PRIMARY KEY, ordered INT UNSIGNED NOT NULL, sent INT UNSIGNED NOT NULL)")
+	r.exec("GRANT SELECT ON items TO " + r.account("reader"))
+	var keys, rows []string
+	for i := range mostKeys + 100 {
+		sent := i % 2
+		if i == 7 || i == mostKeys-1 || i > mostKeys && i < mostKeys+20 {
+			sent = 2
+		}
+		keys, rows = append(keys, fmt.Sprint(i)), append(rows, fmt.Sprintf("(%d, 1, %d)", i, sent))
+	}
+	r.exec("INSERT INTO items VALUES " + strings.Join(rows, ", "))
+	c := r.condition(func(o *Options) {
+		o.Table, o.While, o.Read = "items", "ordered - sent > 0", r.pool(r.reader, time.Time{})
+	})
+	batch := r.inTx(c, (*sqlx.Tx).Commit, keys...)
+	failed := 0
+	for i := range keys {
+		_, err := batch.Answer(i)
+		if err == nil {
+			continue
+		}
+		if failed++; !strings.Contains(err.Error(), "looking at order/"+keys[i]+" in items: ") || !strings.Contains(err.Error(), "out of range") {
+			t.Error(err)
+		}
+	}
+	if n := r.count("SELECT COUNT(*) FROM p_event_outbox"); failed != 21 || n != 291 {
+		t.Errorf("%d failed, and of %d an event was published", failed, n)
+	}
+	r.exec("UPDATE items SET sent = 2")
+	if batch := r.inTx(c, (*sqlx.Tx).Commit, keys...); !strings.Contains(said(batch, len(keys)-1), "out of range") {
+		t.Error(said(batch, len(keys)-1))
+	}
+	r.exec("ALTER TABLE items DROP COLUMN sent") // the statement is to blame
+	if got := said(r.inTx(c, (*sqlx.Tx).Commit, "1", "2"), 0); !strings.Contains(got, "looking at 2 keys of items: ") {
+		t.Error(got)
+	}
 }
 
 func setsOnceOrNotAtAll(t *testing.T, r *rig) {

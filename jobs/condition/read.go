@@ -20,7 +20,11 @@ const mostKeys = 500
 
 // selectKeys finds those of some keys that meet the condition.
 func (f *column) selectKeys(while string, keys []string) string {
-	return "SELECT DISTINCT " + f.written + " FROM " + f.table + " WHERE " + f.name + " IN (" + f.list(keys) + ") AND (" + while + "\n)"
+	return f.selectIn(while, f.list(keys))
+}
+
+func (f *column) selectIn(while, list string) string {
+	return "SELECT DISTINCT " + f.written + " FROM " + f.table + " WHERE " + f.name + " IN (" + list + ") AND (" + while + "\n)"
 }
 
 // selectEqual says of rows that meet the condition which of some other keys the column takes for theirs: a 1 or 0 for each.
@@ -46,14 +50,20 @@ func reading(ctx context.Context, db *sqlx.DB, do func(tx *sqlx.Tx) error) error
 type found struct {
 	met   map[string]bool   // keys whose row meets the condition
 	other map[string]string // keys that a row has in another writing, such as another case, and how it writes them
+	// refused are keys of whose rows the server cannot tell, and why: a text in it is no JSON, say, or a difference below 0.
+	refused map[string]error
+	tried   int // statements that were refused
 }
+
+// mostTried is how many statements of a look may be refused: behind those, keys are refused without another one.
+const mostTried = 500
 
 // lookFor asks which of some keys meet the condition.
 func (f *column) lookFor(ctx context.Context, db *sqlx.DB, while string, keys []string) (found, error) {
-	all := found{met: make(map[string]bool), other: make(map[string]string)}
+	all := found{met: make(map[string]bool), other: make(map[string]string), refused: make(map[string]error)}
 	err := reading(ctx, db, func(tx *sqlx.Tx) error {
 		for part := range slices.Chunk(keys, mostKeys) {
-			if err := f.lookForPart(ctx, tx, while, part, all); err != nil {
+			if err := f.lookForPart(ctx, tx, while, part, &all); err != nil {
 				return err
 			}
 		}
@@ -62,7 +72,31 @@ func (f *column) lookFor(ctx context.Context, db *sqlx.DB, while string, keys []
 	return all, err
 }
 
-func (f *column) lookForPart(ctx context.Context, tx *sqlx.Tx, while string, keys []string, into found) error {
+// lookForPart is lookFor for some keys. Where the server refuses rows, and not the statement, the keys are halved until those are found: what somebody
+// has written into a row costs the check of that entity alone.
+func (f *column) lookForPart(ctx context.Context, tx *sqlx.Tx, while string, keys []string, into *found) error {
+	err := f.lookForThese(ctx, tx, while, keys, into)
+	if !errors.Is(refusedBy(err), prescient.ErrInvalid) {
+		return err
+	}
+	if into.tried == 0 {
+		if _, of := f.keysOf(ctx, tx, f.selectIn(while, "NULL"), 0); of != nil {
+			return err
+		}
+	}
+	if into.tried++; len(keys) == 1 || into.tried > mostTried {
+		for _, key := range keys {
+			into.refused[key] = err
+		}
+		return nil
+	}
+	if err := f.lookForPart(ctx, tx, while, keys[:len(keys)/2], into); err != nil {
+		return err
+	}
+	return f.lookForPart(ctx, tx, while, keys[len(keys)/2:], into)
+}
+
+func (f *column) lookForThese(ctx context.Context, tx *sqlx.Tx, while string, keys []string, into *found) error {
 	rows, err := f.keysOf(ctx, tx, f.selectKeys(while, keys), len(keys))
 	if err != nil {
 		return err

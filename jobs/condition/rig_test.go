@@ -30,7 +30,8 @@ func TestMain(m *testing.M) { servertest.Main(m) }
 type rig struct {
 	t              *testing.T
 	root           *sql.DB
-	reader, worker string // DSNs
+	reader, worker string                   // DSNs
+	account        func(role string) string // as grants name it
 	client         *client.Client
 	events         *event.Outbox
 }
@@ -59,6 +60,7 @@ func newRig(t *testing.T, d servertest.Database) *rig {
 		}
 		return d.Account(t, role, grants, func(statement string) { r.exec(statement) })
 	}
+	r.account = func(role string) string { return fmt.Sprintf("'%s'@'%%'", d.User(role)) }
 	r.reader, r.worker = account("reader", "SELECT"), account("worker", "SELECT, UPDATE")
 	r.client, err = client.New(t.Context(), r.root, client.Options{Prefix: "p_"})
 	r.must(err)

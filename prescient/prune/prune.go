@@ -53,7 +53,7 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 		if later != nil && !errors.Is(later, ErrHistoryHeld) {
 			return errors.Join(unsummed, later)
 		}
-		return errors.Join(unsummed, later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff), p.pruneRunLogs(ctx, cutoff), p.pruneEvents(ctx, now, cutoff), p.pruneDeleted(ctx, cutoff), p.pruneKnown(ctx, cutoff), p.pruneTokens(ctx, cutoff), p.pruneStats(ctx, now), p.pruneAudit(ctx, now), p.record(ctx), p.whatIsLeft())
+		return errors.Join(unsummed, later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff), p.pruneRunLogs(ctx, cutoff), p.pruneEvents(ctx, now, cutoff), p.pruneDeleted(ctx, cutoff), p.pruneRules(ctx, cutoff), p.pruneKnown(ctx, cutoff), p.pruneTokens(ctx, cutoff), p.pruneStats(ctx, now), p.pruneAudit(ctx, now), p.record(ctx), p.whatIsLeft())
 	})
 }
 

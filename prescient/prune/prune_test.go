@@ -233,6 +233,7 @@ func TestNoStatementOfPruneScansATableOrSorts(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ReadPlans)
 		f := r.Fill()
+		r.Exec("INSERT INTO p_rule (name, version, occasion, job_exec, state, since, created_at, updated_at) VALUES ('a', 1, 'placed', 'check', 'on', '2026-11-20', '2026-11-20', '2026-11-20'), ('b', 1, 'placed', 'check', 'on', '2026-11-20', '2026-11-20', '2026-11-20')")
 		conn, err := r.Pool(time.Time{}).Conn(t.Context())
 		r.Must(err)
 		defer conn.Close()
@@ -256,6 +257,10 @@ func TestNoStatementOfPruneScansATableOrSorts(t *testing.T) {
 				Reached: map[string]string{"p_long_run": "ended_at 9"}},
 			{Statement: "prune/long_runs_left", Query: f.Tables.Stmt.Get("prune/long_runs_left"), Args: []any{rig.At("04:01"), 1000},
 				Reached: map[string]string{"p_long_run": "ended_at 9", "job": "job_key 16"}},
+			{Statement: "prune/rules_pending", Query: f.Tables.Fill("prune/rules_pending", "{slot}", "'2026-11-20 04:00'", "{key}", "X'00'", "{until}", "AND (job.next_check_at < '2026-11-20 04:15' OR job.next_check_at = '2026-11-20 04:15' AND job.job_key <= X'80')", "{tags}", "'rule:a', 'rule:b'"),
+				Reached: map[string]string{"job": rig.BySlotAndKey}},
+			{Statement: "prune/rule_lock", Query: f.Tables.Fill("prune/rule_lock", "{name}", "'a'"), Args: []any{rig.At("04:01")}, Reached: map[string]string{"p_rule": "PRIMARY 61"}},
+			{Statement: "prune/rule_versions", Query: f.Tables.Fill("prune/rule_versions", "{name}", "'a'"), Reached: map[string]string{"p_rule_version": "PRIMARY 61"}},
 			{Statement: "prune/job_runs", Query: f.Tables.Stmt.Get("prune/job_runs"), Args: []any{rig.At("04:01"), 1000},
 				Reached: map[string]string{"p_job_run_log": "scheduled_at 8", "run": "PRIMARY 16"}},
 			{Statement: "prune/step_runs", Query: f.Tables.Stmt.Get("prune/step_runs"), Args: []any{rig.At("04:01"), 1000},

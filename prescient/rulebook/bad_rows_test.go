@@ -2,10 +2,14 @@ package rulebook_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/localserver"
 	"prescient/prescient/rule"
@@ -66,6 +70,63 @@ func TestAnOpenTransactionKeepsOneNeighbourAtMost(t *testing.T) {
 		r.Must(tx.Commit())
 		if did := r.step(); did.LeftOut != 0 || r.Count("SELECT COUNT(*) FROM p_future_job WHERE rule_version = 2") != 9 {
 			t.Errorf("after its commit: %+v", did)
+		}
+	})
+}
+
+// What a rule says has been deleted by SQL: that is said, and not that somebody else has made or changed it.
+func TestARuleWithoutWhatItSaysIsNamed(t *testing.T) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
+		r.put(nil)
+		old, err := r.db.BeginTxx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+		r.Must(err)
+		defer old.Rollback()
+		r.Must(old.GetContext(t.Context(), new(int), "SELECT COUNT(*) FROM p_rule"))
+		made := remind
+		made.Name = "made"
+		_, err = r.book.Create(t.Context(), r.db, made)
+		r.Must(err)
+		if _, _, err := r.book.Put(t.Context(), old, made, 0, rule.Move); !errors.Is(err, rulebook.ErrStale) {
+			t.Errorf("in a transaction that began before: %v", err)
+		}
+		r.Must(old.Rollback())
+		r.Exec("DELETE FROM p_rule_version WHERE rule = 'remind'")
+		_, _, put := r.book.Put(t.Context(), r.db, remind, 0, rule.Move)
+		_, created := r.book.Create(t.Context(), r.db, remind)
+		for _, err := range []error{put, created, r.book.Delete(t.Context(), r.db, "remind", rule.Leave)} {
+			if !errors.Is(err, prescient.ErrNotFound) || !strings.Contains(err.Error(), "version 1 of rule remind: its row of rule_version was deleted") {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// Of a rule that was deleted long ago a prune has deleted what it said: it counts no longer, and its versions go on where it is made anew, since processes
+// remember what a version says.
+func TestARuleThatWasPrunedIsMadeAnew(t *testing.T) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
+		for made := range uint32(2) {
+			version := 1 + 2*made
+			if made == 0 {
+				r.put(nil)
+			} else if now, err := r.book.Create(t.Context(), r.db, remind); err != nil || now != version {
+				t.Fatalf("version %d, %v; want %d", now, err, version)
+			}
+			r.report(1, r.now.Add(time.Hour))
+			if n := r.Count(fmt.Sprintf("SELECT COUNT(*) FROM p_future_job WHERE rule_version = %d", version)); n != 1 {
+				t.Errorf("%d checks of version %d", n, version)
+			}
+			r.Must(r.book.Delete(t.Context(), r.db, "remind", rule.End))
+			r.walk()
+			r.Exec("DELETE FROM p_rule_version")
+			if err := r.book.Delete(t.Context(), r.db, "remind", rule.Leave); !errors.Is(err, rulebook.ErrNotFound) {
+				t.Error(err)
+			}
+		}
+		other := remind
+		other.JobExec = "other"
+		if _, err := r.book.Create(t.Context(), r.db, other); !errors.Is(err, rulebook.ErrFixed) {
+			t.Error(err)
 		}
 	})
 }

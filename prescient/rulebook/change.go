@@ -104,7 +104,7 @@ func (b *Book) create(ctx context.Context, db prescient.DB, r rule.Rule) error {
 		return err
 	}
 	if len(all) >= MaxRules {
-		return fmt.Errorf("%w: there are %d; %d are allowed, deleted ones among them", ErrTooMany, len(all), MaxRules)
+		return fmt.Errorf("%w: there are %d; %d are allowed, deleted ones among them, until prune takes them", ErrTooMany, len(all), MaxRules)
 	}
 	now, err := b.own.Now(ctx, db)
 	if err != nil {
@@ -136,8 +136,32 @@ func (b *Book) lock(ctx context.Context, db prescient.DB, name string) (Stored, 
 		return Stored{}, fmt.Errorf("locking rule %s: %w", name, err)
 	}
 	one, err := b.get(ctx, db, name)
-	if err == nil && one.Version != version { // a snapshot of the caller's is older than the lock
+	switch {
+	case errors.Is(err, ErrNotFound):
+		one, err = b.emptied(ctx, db, name, version)
+	case err == nil && one.Version != version: // a snapshot of the caller's is older than the lock
 		err = fmt.Errorf("%w: %s", ErrStale, name)
+	}
+	return one, err
+}
+
+// emptied reads a rule that is locked and has not what it says: it was deleted long ago, and pruned. The error says why it is another that has not: a
+// snapshot of the caller's is older than it, or somebody has deleted what it says.
+func (b *Book) emptied(ctx context.Context, db prescient.DB, name string, version uint32) (one Stored, err error) {
+	standing, err := rule.StandingOf(ctx, db, b.tables, []string{name})
+	if err != nil {
+		return one, err
+	}
+	one.Standing = standing[name]
+	switch one.Rule.Name = name; {
+	case one.Version != version:
+		return one, fmt.Errorf("%w: %s", ErrStale, name)
+	case one.State != rule.Deleted:
+		return one, fmt.Errorf("%w: its row of rule_version was deleted by SQL; insert it again, as the audit has it", rule.Of{Name: name, Version: version}.NotThere())
+	}
+	err = store.QueryRow(ctx, db, []any{&one.Occasion, &one.JobExec, store.At(&one.CreatedAt), store.At(&one.UpdatedAt)}, b.tables.Fill("rule/emptied", "{name}", text(name)))
+	if err != nil {
+		err = fmt.Errorf("reading rule %s: %w", name, err)
 	}
 	return one, err
 }

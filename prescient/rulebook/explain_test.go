@@ -45,6 +45,7 @@ func TestNoStatementOfRulesScansATable(t *testing.T) {
 			{Statement: "rule/stored", Query: f.Tables.Fill("rule/stored", "{payload}", "HEX(says.payload)", "{condition}", "rule.name = 'rule7'", "{limit}", "1"), Reached: joined},
 			{Statement: "rule/versions", Query: f.Tables.Fill("rule/versions", "{payload}", "HEX(says.payload)", "{name}", "'rule7'", "{before}", "3", "{limit}", "10"), Reached: joined},
 			{Statement: "rule/lock", Query: f.Tables.Fill("rule/lock", "{name}", "'rule7'"), Reached: one},
+			{Statement: "rule/emptied", Query: f.Tables.Fill("rule/emptied", "{name}", "'rule7'"), Reached: one},
 			{Statement: "rule/update", Query: f.Tables.Fill("rule/update", "{version}", "4", "{state}", "'on'", "{since}", "'2026-11-20'", "{moved_to}", "4", "{ended_to}", "0", "{now}", "'2026-11-20'", "{name}", "'rule7'"), Reached: one},
 			{Statement: "rule/walk", Query: f.Tables.Fill("rule/walk", "{pass}", "1", "{reached}", "''", "{found}", "1", "{moved}", "1", "{late}", "0", "{ended}", "0", "{at}", "NULL", "{walked_to}", "0", "{name}", "'rule7'",
 				"{version}", "3", "{was_pass}", "0", "{was}", "''"), Reached: one},

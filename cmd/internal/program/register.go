@@ -24,12 +24,22 @@ import (
 
 // ConnectWithExecs is Connect, and registers all job_execs.
 func (prog *Program) ConnectWithExecs(cmd *cobra.Command, do func(s *Session) error) error {
-	return prog.Connect(cmd, func(s *Session) error {
+	return prog.Connect(cmd, withExecs(cmd, do))
+}
+
+// ConnectEachWithExecs is ConnectEach, and registers all job_execs.
+func (prog *Program) ConnectEachWithExecs(cmd *cobra.Command, do func(s *Session) error) error {
+	return prog.ConnectEach(cmd, withExecs(cmd, do))
+}
+
+// withExecs registers all job_execs first.
+func withExecs(cmd *cobra.Command, do func(s *Session) error) func(s *Session) error {
+	return func(s *Session) error {
 		if err := s.Register(cmd.Context()); err != nil {
 			return err
 		}
 		return do(s)
-	})
+	}
 }
 
 // Register fills the registry: the timers of schedules, the job_execs of the configuration, then the program's own.
