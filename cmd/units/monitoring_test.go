@@ -57,7 +57,7 @@ func TestMonitoringRefusesWhatPrometheusDoesNotTake(t *testing.T) {
 		`--name: invalid: name "a/b": only letters, digits and _ -`: {"--name", "a/b"},
 		`monitoring takes no argument, but was given "systemd"`:     {"systemd"},
 		"slots.resolution: resolution not allowed":                  {"--slots-resolution", "7m"},
-		"mkdir /dev/null: not a directory":                          {"--dir", "/dev/null"},
+		"prescient: /dev/null: not a directory":                     {"--dir", "/dev/null"},
 	} {
 		got := monitoring(t, args...)
 		if got.Code == cmd.ExitOK || !strings.Contains(got.Err, says) || got.Out != "" {
