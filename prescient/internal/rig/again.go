@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"prescient/prescient/internal/errno"
-	"prescient/prescient/localserver"
 	"prescient/prescient/localserver/servertest"
 	text "prescient/sql"
 )
@@ -47,7 +46,7 @@ func (r *Rig) clean(ctx context.Context, conn *sql.Conn, to *made) (bool, error)
 	if err != nil || shape != to.shape {
 		return false, err
 	}
-	if r.D.Flavour == localserver.MySQL {
+	if r.Server == text.MySQL {
 		if _, err := conn.ExecContext(ctx, "SET SESSION information_schema_stats_expiry = 0"); err != nil {
 			return false, err
 		}
