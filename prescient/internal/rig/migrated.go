@@ -1,31 +1,30 @@
 package rig
 
 import (
+	"context"
 	"database/sql"
 	"strings"
 	"sync"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
+	text "prescient/sql"
 	"prescient/sql/migrate"
 )
 
 // migrate makes the tables: by the migrations once for each server; databases after that get at once what they
 // make. Some of it they make twice, and to read them takes more processor time than most tests do, under the race detector.
-func (r *Rig) migrate(schema migrate.Schema) {
+func (r *Rig) migrate(like server) {
 	r.T.Helper()
-	config, err := mysql.ParseDSN(r.D.DSN)
-	r.Must(err)
 	db := r.D.Open(r.T, "interpolateParams=true")
 	defer db.Close()
-	to := migratedTo(server{config.Net, config.Addr, schema})
+	to := migratedTo(like)
 	to.mu.Lock()
 	if to.statements == nil {
 		defer to.mu.Unlock()
-		_, err := migrate.Up(r.T.Context(), db, schema)
+		_, err := migrate.Up(r.T.Context(), db, like.schema)
 		r.Must(err)
-		to.statements = r.described(db, schema)
+		r.describe(db, like.schema, to)
 		return
 	}
 	to.mu.Unlock() // nothing changes them from here on
@@ -35,51 +34,69 @@ func (r *Rig) migrate(schema migrate.Schema) {
 	}
 }
 
-// described returns the statements that make what the migrations have made of a database.
-func (r *Rig) described(db *sql.DB, schema migrate.Schema) (statements []statement) {
+// describe notes what the migrations have made of a database.
+func (r *Rig) describe(db *sql.DB, schema migrate.Schema, to *made) {
 	r.T.Helper()
+	ctx := r.T.Context()
+	to.rows = make(map[string]statement)
 	for table := range tally(r.T, db, "SELECT table_name, 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'") {
 		var name, create string
-		r.Must(db.QueryRowContext(r.T.Context(), "SHOW CREATE TABLE "+table).Scan(&name, &create))
-		statements = append(statements, statement{query: create})
-		if all, some := r.contents(db, table); some {
-			statements = append(statements, all)
+		r.Must(db.QueryRowContext(ctx, "SHOW CREATE TABLE "+table).Scan(&name, &create))
+		rows, err := contents(ctx, db, table)
+		r.Must(err)
+		to.rows[table] = rows
+		to.statements = append(to.statements, statement{query: create})
+		if rows.query != "" {
+			to.statements = append(to.statements, rows)
 		}
 	}
 	objects, err := schema.Objects()
 	r.Must(err)
 	for _, object := range objects {
-		statements = append(statements, statement{query: object.Create})
+		to.statements = append(to.statements, statement{query: object.Create})
 	}
-	return statements
+	if r.Server == text.TiDB {
+		return // nothing is given back there
+	}
+	all := r.D.Open(r.T, "multiStatements=true")
+	defer all.Close()
+	conn, err := all.Conn(ctx)
+	r.Must(err)
+	defer conn.Close()
+	to.shape, err = shapeOf(ctx, conn, r.D.Name)
+	r.Must(err)
 }
 
-// contents returns the statement that fills a table as it is, where it has rows.
-func (r *Rig) contents(db *sql.DB, table string) (all statement, some bool) {
-	r.T.Helper()
-	rows, err := sqlx.NewDb(db, "mysql").QueryxContext(r.T.Context(), "SELECT * FROM "+table)
-	r.Must(err)
+// contents returns the statement that fills a table as it is, none where it has no rows.
+func contents(ctx context.Context, db querier, table string) (all statement, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT * FROM "+table)
+	if err != nil {
+		return statement{}, err
+	}
 	defer rows.Close()
 	columns, err := rows.Columns()
-	r.Must(err)
+	if err != nil {
+		return statement{}, err
+	}
 	row := "(?" + strings.Repeat(", ?", len(columns)-1) + ")"
 	for rows.Next() {
-		values, err := rows.SliceScan()
-		r.Must(err)
+		values, err := sqlx.SliceScan(rows)
+		if err != nil {
+			return statement{}, err
+		}
 		for i, value := range values {
-			if text, is := value.([]byte); is {
-				values[i] = string(text)
+			if value, is := value.([]byte); is {
+				values[i] = string(value)
 			}
 		}
-		if some {
+		if all.query != "" {
 			all.query += ", " + row
 		} else {
-			all.query, some = "INSERT INTO "+table+" ("+strings.Join(columns, ", ")+") VALUES "+row, true
+			all.query = "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES " + row
 		}
 		all.args = append(all.args, values...)
 	}
-	r.Must(rows.Err())
-	return all, some
+	return all, rows.Err()
 }
 
 // server is one, and what tables of it are migrated to.
@@ -92,6 +109,8 @@ type server struct {
 type made struct {
 	mu         sync.Mutex // held while they are worked out
 	statements []statement
+	rows       map[string]statement // what fills each table, if anything
+	shape      string               // of all but rows
 }
 
 type statement struct {

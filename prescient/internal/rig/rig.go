@@ -12,6 +12,7 @@ import (
 
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
@@ -46,15 +47,26 @@ type Opener struct {
 	Connector func(dsn string, lease time.Duration) (driver.Connector, error)
 }
 
-// New migrates an empty database. opener makes the connections of workers and operators.
+// New migrates an empty database, or takes one in its place that a test before it has given back as new. opener makes the connections of
+// workers and operators.
 func New(t *testing.T, d servertest.Database, resolution time.Duration, opener Opener) *Rig {
 	t.Helper()
-	r := &Rig{T: t, D: d, Root: d.Open(t, ""), opener: opener, Setting: Dialect(), accounts: make(map[string]string), pools: make(map[string]*sqlx.DB),
+	r := &Rig{T: t, D: d, opener: opener, Setting: Dialect(), accounts: make(map[string]string), pools: make(map[string]*sqlx.DB),
 		apps: make(map[string]*sql.DB)}
-	var err error
+	config, err := mysql.ParseDSN(d.DSN)
+	r.Must(err)
+	like := server{config.Net, config.Addr, migrate.Schema{Prefix: "p_", Resolution: resolution, Dialect: r.Setting}}
+	used, again := servertest.Again(t, like)
+	if again {
+		r.D = used
+	}
+	t.Cleanup(func() { r.giveBack(like) }) // once all that is opened from here on is closed
+	r.Root = r.D.Open(t, "")
 	r.Server, r.Dialect, err = r.Setting.Choose(t.Context(), r.Root)
 	r.Must(err)
-	r.migrate(migrate.Schema{Prefix: "p_", Resolution: resolution, Dialect: r.Setting})
+	if !again {
+		r.migrate(like)
+	}
 	r.App = servertest.Open(t, r.Account("app-reschedule"), "")
 	return r
 }

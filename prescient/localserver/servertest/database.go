@@ -26,6 +26,8 @@ type Database struct {
 	// Server is the server that this process started, nil when the server was
 	// given in PRESCIENT_TEST_DSNS. Other tests use it too: leave it running.
 	Server *localserver.Server
+
+	kept *bool // it was given back by Keep, of those that go with their test
 }
 
 // Each runs a test on every server, on all of them at the same time, as subtests
@@ -117,15 +119,8 @@ func create(t testing.TB, dsn string, kind Kind, server *localserver.Server) Dat
 	if err := execute(ctx, serverDSN, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"); err != nil {
 		t.Fatalf("creating a database on the %s server: %v", kind, err)
 	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
-		defer cancel()
-		if err := execute(ctx, serverDSN, "SET lock_wait_timeout = 20", "DROP DATABASE "+name); err != nil {
-			t.Errorf("dropping the test's database %s (did a transaction stay open?): %v", name, err)
-		}
-	})
 	config.DBName = name
-	return Database{DSN: config.FormatDSN(), Name: name, Flavour: kind.Flavour(), Server: server}
+	return Database{DSN: config.FormatDSN(), Name: name, Flavour: kind.Flavour(), Server: server}.goesWith(t)
 }
 
 // execute runs statements on one connection that is closed afterwards.

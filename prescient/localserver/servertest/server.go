@@ -14,10 +14,11 @@ import (
 // dsnsVariable names the servers to test on. Set by scripts/test.
 const dsnsVariable = "PRESCIENT_TEST_DSNS"
 
-// servers are those that this process started, one of a kind.
+// servers are those that this process started, one of a kind, and what databases are kept for the tests to come.
 var servers struct {
 	sync.Mutex
 	byKind map[Kind]*localserver.Server
+	kept   map[any][]Database // on any, by what they were made like
 }
 
 // Main runs a package's tests, stops the servers that they started and ends
@@ -27,6 +28,10 @@ func Main(m *testing.M, after ...func()) {
 	code := m.Run()
 	for _, do := range after {
 		do()
+	}
+	if err := dropKept(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
 	}
 	servers.Lock()
 	for kind, server := range servers.byKind {
