@@ -42,29 +42,18 @@ func (p *pruner) withoutChecks(ctx context.Context, names []string) ([]string, e
 	for _, name := range names {
 		tags[rule.TagOf(name)] = name
 	}
-	type place struct {
-		slot time.Time
-		key  prescient.Key
-	}
-	for at := (place{slot: prescient.EarliestDue}); len(names) > 0; {
+	for at, more := (store.Place{Slot: prescient.EarliestDue}), true; more && len(names) > 0; {
 		var list []string
 		for _, name := range names {
 			list = append(list, rule.TagOf(name))
 		}
-		slot, key := literal.Of(literal.AppendSecond, at.slot), literal.Of(literal.AppendKey, at.key)
-		var ends []place
+		var end store.Place
 		var named []string
 		err := p.retry(ctx, "looking for checks of rules that were deleted", func(ctx context.Context) (err error) {
-			query := p.tables.Fill("rule/page", "{slot}", slot, "{key}", key, "{rows}", literal.Of(literal.AppendInt, rulePage-1))
-			ends, err = store.Rows(ctx, p.conn, "reading what is pending", query, func(end *place) []any { return []any{&end.slot, store.Key(&end.key)} })
-			if err != nil {
+			if end, more, err = p.tables.EndOfPage(ctx, p.conn, at, rulePage); err != nil {
 				return err
 			}
-			until := ""
-			if len(ends) > 0 {
-				until = fmt.Sprintf("AND (job.next_check_at < %s OR job.next_check_at = %[1]s AND job.job_key <= %s)", literal.Of(literal.AppendSecond, ends[0].slot), literal.Of(literal.AppendKey, ends[0].key))
-			}
-			query = p.tables.Fill("prune/rules_pending", "{slot}", slot, "{key}", key, "{until}", until, "{tags}", literal.List(literal.AppendText, list))
+			query := p.tables.Fill("prune/rules_pending", append(store.Page(at, end, more), "{tags}", literal.List(literal.AppendText, list))...)
 			named, err = store.Rows(ctx, p.conn, "looking for checks of rules that were deleted", query, func(tag *string) []any { return []any{tag} })
 			return err
 		})
@@ -74,10 +63,7 @@ func (p *pruner) withoutChecks(ctx context.Context, names []string) ([]string, e
 		for _, tag := range named {
 			names = slices.DeleteFunc(names, func(name string) bool { return name == tags[tag] })
 		}
-		if len(ends) == 0 {
-			break
-		}
-		at = ends[0]
+		at = end
 	}
 	return names, nil
 }

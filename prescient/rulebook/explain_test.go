@@ -49,7 +49,7 @@ func TestNoStatementOfRulesScansATable(t *testing.T) {
 			{Statement: "rule/update", Query: f.Tables.Fill("rule/update", "{version}", "4", "{state}", "'on'", "{since}", "'2026-11-20'", "{moved_to}", "4", "{ended_to}", "0", "{now}", "'2026-11-20'", "{name}", "'rule7'"), Reached: one},
 			{Statement: "rule/walk", Query: f.Tables.Fill("rule/walk", "{pass}", "1", "{reached}", "''", "{found}", "1", "{moved}", "1", "{late}", "0", "{ended}", "0", "{at}", "NULL", "{walked_to}", "0", "{name}", "'rule7'",
 				"{version}", "3", "{was_pass}", "0", "{was}", "''"), Reached: one},
-			{Statement: "rule/page", Query: f.Tables.Fill("rule/page", "{slot}", slot, "{key}", key, "{rows}", "4999"), Reached: map[string]string{"p_future_job": rig.BySlotAndKey}},
+			{Statement: "list/end_of_page", Query: f.Tables.Fill("list/end_of_page", "{slot}", slot, "{key}", key, "{rows}", "4999"), Reached: map[string]string{"p_future_job": rig.BySlotAndKey}},
 			{Statement: "rule/older", Query: f.Tables.Fill("rule/older", "{slot}", slot, "{key}", key, "{until}", fmt.Sprintf("AND (job.next_check_at < %s OR job.next_check_at = %[1]s AND job.job_key <= X'FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF')", slot),
 				"{tag}", "'rule:rule7'", "{before}", "3"), Reached: map[string]string{"job": rig.BySlotAndKey}},
 			{Statement: "rule/ended", Query: f.Tables.Fill("rule/ended", "{from}", "'2026-11-20 06:00:00'", "{to}", "'2026-11-20 07:00:00'", "{since}", "'2026-11-13'", "{until}", "'2026-11-20'", "{tag}", "'rule:rule7'"),

@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/store"
 	"prescient/prescient/rule"
 )
 
@@ -60,10 +61,10 @@ func (b *Book) preview(ctx context.Context, db *sqlx.DB, r rule.Rule, older rule
 	}
 	all := Stored{}
 	all.Rule, all.MovedTo, all.EndedTo = r, math.MaxUint32, 0
-	until, from, more := time.Now().Add(within), place{slot: prescient.EarliestDue}, true
+	until, from, more := time.Now().Add(within), store.Place{Slot: prescient.EarliestDue}, true
 	for more && time.Now().Before(until) {
-		var to place
-		if to, more, err = b.page(ctx, db, from); err != nil {
+		var to store.Place
+		if to, more, err = b.tables.EndOfPage(ctx, db, from, pageRows); err != nil {
 			return p, err
 		}
 		rows, err := b.older(ctx, db, all, from, to, more)

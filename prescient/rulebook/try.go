@@ -10,6 +10,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
 	"prescient/prescient/rule"
 )
 
@@ -91,16 +92,16 @@ func (b *Book) Try(ctx context.Context, db *sqlx.DB, r rule.Rule, from, to time.
 	}
 	witness := Stored{}
 	witness.Rule.Name, witness.MovedTo = t.Witness, math.MaxUint32
-	place, more := place{slot: prescient.EarliestDue}, true
+	behind, more := store.Place{Slot: prescient.EarliestDue}, true
 	for more {
 		if !time.Now().Before(until) {
 			return t, nil
 		}
-		end, further, err := b.page(ctx, db, place)
+		to, further, err := b.tables.EndOfPage(ctx, db, behind, pageRows)
 		if err != nil {
 			return t, err
 		}
-		rows, err := b.older(ctx, db, witness, place, end, further)
+		rows, err := b.older(ctx, db, witness, behind, to, further)
 		if err != nil {
 			return t, err
 		}
@@ -109,7 +110,7 @@ func (b *Book) Try(ctx context.Context, db *sqlx.DB, r rule.Rule, from, to time.
 				trying.pending(row.Entity(), at)
 			}
 		}
-		place, more = end, further
+		behind, more = to, further
 	}
 	t.Whole = true
 	return t, nil

@@ -54,26 +54,21 @@ type step struct {
 	waits int       // for locks of others
 }
 
-// place is one in the order of the primary key.
-type place struct {
-	slot time.Time
-	key  prescient.Key
-}
-
-func (p place) String() string { return fmt.Sprintf("%d %s", p.slot.Unix(), p.key) }
+// noted is how a walk keeps the place that it has reached.
+func noted(p store.Place) string { return fmt.Sprintf("%d %s", p.Slot.Unix(), p.Key) }
 
 // placeOf reads a place; one that cannot be read is the first.
-func placeOf(reached string) (p place, ok bool) {
+func placeOf(reached string) (p store.Place, ok bool) {
 	var seconds int64
 	var key string
 	if n, err := fmt.Sscanf(reached, "%d %s", &seconds, &key); n != 2 || err != nil {
-		return place{}, false
+		return store.Place{}, false
 	}
 	raw, err := hex.DecodeString(key)
-	if err != nil || len(raw) != len(p.key) {
-		return place{}, false
+	if err != nil || len(raw) != len(p.Key) {
+		return store.Place{}, false
 	}
-	return place{time.Unix(seconds, 0).UTC(), prescient.Key(raw)}, true
+	return store.Place{Slot: time.Unix(seconds, 0).UTC(), Key: prescient.Key(raw)}, true
 }
 
 // do walks over the next page of what is pending, and says for how long the walk then rests at least.
@@ -89,12 +84,12 @@ func (s *step) do(ctx context.Context) (rest time.Duration, err error) {
 	if !under {
 		// What is in a slot that has begun, its slot run sees to.
 		w.Pass, w.found, w.at = w.Pass+1, 0, &now
-		from = place{slot: s.tables.Grid.Next(now).Add(-s.tables.Grid.Resolution())}
-		for i := range from.key {
-			from.key[i] = 0xff
+		from = store.Place{Slot: s.tables.Grid.Next(now).Add(-s.tables.Grid.Resolution())}
+		for i := range from.Key {
+			from.Key[i] = 0xff
 		}
 	}
-	to, more, err := s.page(ctx, s.db, from)
+	to, more, err := s.tables.EndOfPage(ctx, s.db, from, pageRows)
 	if err != nil {
 		return 0, err
 	}
@@ -107,7 +102,7 @@ func (s *step) do(ctx context.Context) (rest time.Duration, err error) {
 		return 0, err
 	}
 	w.found += uint64(len(rows))
-	if w.reached = to.String(); !more {
+	if w.reached = noted(to); !more {
 		w.reached = ""
 	}
 	walked := w.To
@@ -153,24 +148,9 @@ func (s *step) keep(ctx context.Context) error {
 	return s.held.Keep(ctx)
 }
 
-// page is where the next page of what is pending ends; more is false for the last one.
-func (b *Book) page(ctx context.Context, db prescient.DB, from place) (to place, more bool, err error) {
-	query := b.tables.Fill("rule/page", "{slot}", literal.Of(literal.AppendSecond, from.slot), "{key}", literal.Of(literal.AppendKey, from.key), "{rows}", fmt.Sprint(pageRows-1))
-	found, err := store.Rows(ctx, db, "looking for the next page", query, func(p *place) []any { return []any{&p.slot, store.Key(&p.key)} })
-	if err != nil || len(found) == 0 {
-		return place{}, false, err
-	}
-	return found[0], true, nil
-}
-
-// older reads the checks of older versions of a rule between two places.
-func (b *Book) older(ctx context.Context, db *sqlx.DB, one Stored, from, to place, bounded bool) (rows []prescient.FutureJob, err error) {
-	until := ""
-	if bounded {
-		until = fmt.Sprintf("AND (job.next_check_at < %s OR job.next_check_at = %[1]s AND job.job_key <= %s)", literal.Of(literal.AppendSecond, to.slot), literal.Of(literal.AppendKey, to.key))
-	}
-	query := b.tables.Fill("rule/older", "{slot}", literal.Of(literal.AppendSecond, from.slot), "{key}", literal.Of(literal.AppendKey, from.key), "{until}", until,
-		"{tag}", text(rule.TagOf(one.Rule.Name)), "{before}", number(max(one.MovedTo, one.EndedTo)))
+// older reads the checks of older versions of a rule in a page.
+func (b *Book) older(ctx context.Context, db *sqlx.DB, one Stored, from, to store.Place, more bool) (rows []prescient.FutureJob, err error) {
+	query := b.tables.Fill("rule/older", append(store.Page(from, to, more), "{tag}", text(rule.TagOf(one.Rule.Name)), "{before}", number(max(one.MovedTo, one.EndedTo)))...)
 	if err := db.SelectContext(ctx, &rows, query); err != nil {
 		return nil, fmt.Errorf("reading checks of rule %s: %w", one.Rule.Name, err)
 	}
