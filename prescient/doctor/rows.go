@@ -14,6 +14,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/reserved"
+	"prescient/prescient/internal/store"
 	"prescient/slots"
 )
 
@@ -22,6 +23,7 @@ const (
 	overdueProbe = 10_000 // rows that are counted
 	overdueNamed = 3      // rows that are named
 	sampleSize   = 500    // rows of each sample
+	rareSize     = 100    // of each that is read by the keys: the server reads a page for each of its rows
 	gridProbe    = 2_000  // slots, from the first one on
 )
 
@@ -152,14 +154,15 @@ func (l *look) examineRows(ctx context.Context) {
 	for _, s := range []struct {
 		index, order, from string
 		value              any
+		limit              int
 	}{
-		{"PRIMARY", "next_check_at, job_key", "next_check_at >=", prescient.EarliestDue},
-		{"job_key", "job_key", "job_key >=", anywhere[:]},
-		{"job_key", "job_key", "job_key >=", make([]byte, len(prescient.Key{}))},
+		{"PRIMARY", "next_check_at, job_key", "next_check_at >=", prescient.EarliestDue, sampleSize},
+		{"job_key", "job_key", "job_key >=", anywhere[:], rareSize},
+		{"job_key", "job_key", "job_key >=", make([]byte, len(prescient.Key{})), rareSize},
 	} {
 		var some []sampled
 		query := l.tables.Fill("operate/sample", "{index}", s.index, "{order}", s.order, "{from}", s.from)
-		l.query(ctx, l.db.SelectContext, &some, "operate/sample", query, s.value, sampleSize)
+		l.query(ctx, l.db.SelectContext, &some, "operate/sample", query, s.value, s.limit)
 		for _, row := range some {
 			if key := string(row.RawKey); !known[key] {
 				known[key] = true
@@ -175,7 +178,7 @@ func (l *look) examineRows(ctx context.Context) {
 		l.say(bad("rows.grid", fmt.Sprintf("Checks wait for %s, which is no slot at a resolution of %s. Only the sweeper finds such checks.", slots.Stamp(page[off]), l.tables.Grid),
 			fmt.Sprintf("Run `reslot --resolution %s`, which moves these checks.", l.tables.Grid)))
 	}
-	parts := l.parts(ctx, reach{"the first %s pending rows, as many by their keys, as many from anywhere", sampleSize, "future_job", "PRIMARY", "", nil})
+	parts := l.parts(ctx, reach{fmt.Sprintf("the first %%s pending rows, %d by their keys, %[1]d from anywhere", rareSize), sampleSize, "future_job", "PRIMARY", "", nil})
 	if len(page) == gridProbe {
 		parts = append(parts, fmt.Sprintf("the first %s slots that hold rows", many(gridProbe)))
 	}
@@ -218,14 +221,13 @@ func rowFindings(prefix string, maxChecks int, rows []sampled) (found []Finding)
 // comes behind it. Where that is not all there is up to the furthest slot that a row is put off to, some rows of some slots besides.
 const (
 	putOffProbe  = 60_000
-	putOffSlots  = 50
+	putOffSlots  = 25
 	putOffSample = 100 // rows of each
 )
 
-// putOff is what is known of a job_exec, of whose rows that were looked at some were moved on without a call.
+// putOff is what is known of a job_exec, some of whose rows that were looked at were moved on without a call.
 type putOff struct {
 	JobExec string    `db:"job_exec"`
-	Looked  int       `db:"looked"`
 	Jobs    int       `db:"jobs"`
 	Since   time.Time `db:"since"`
 	Times   int       `db:"times"`
@@ -238,24 +240,22 @@ func (l *look) examinePutOff(ctx context.Context) {
 	last := l.now.Add(prescient.MaxPutOff + 2*l.tables.Grid.Resolution())
 	type why struct{ exec, kind string }
 	found := make(map[why]putOff)
-	sample := func(from, to time.Time, limit int) (more bool) {
+	sample := func(from store.Place, last time.Time, limit int) (more bool) {
+		to, more := l.page(ctx, from, last, limit)
 		var some []putOff
-		l.rows(ctx, &some, "operate/put_off", from, to, limit)
-		looked := 0
+		const statement = "operate/put_off"
+		l.query(ctx, l.db.SelectContext, &some, statement, l.tables.Fill(statement, store.Page(from, to, true)...))
 		for _, one := range some {
-			looked += one.Looked
-			if one.Jobs > 0 {
-				key := why{one.JobExec, one.kind()}
-				found[key] = one.and(found[key])
-			}
+			key := why{one.JobExec, one.kind()}
+			found[key] = one.and(found[key])
 		}
-		return looked == limit
+		return more
 	}
 	var parts []string
-	if sample(prescient.EarliestDue, l.now, putOffProbe) {
+	if sample(store.Place{Slot: prescient.EarliestDue}, l.now, putOffProbe) {
 		parts = append(parts, fmt.Sprintf("the first %s rows that are due", many(putOffProbe)))
 	}
-	if sample(l.now, last, putOffProbe) {
+	if sample(store.EndOf(l.now), last, putOffProbe) {
 		parts = append(parts, fmt.Sprintf("the first %s rows to come", many(putOffProbe)))
 	}
 	sampled := len(parts) > 0
@@ -265,7 +265,7 @@ func (l *look) examinePutOff(ctx context.Context) {
 		few := min(len(page), putOffSlots)
 		for i := range few {
 			slot := page[i*len(page)/few]
-			sample(slot, slot, putOffSample)
+			sample(store.Place{Slot: slot}, slot, putOffSample)
 		}
 		parts = append(parts, fmt.Sprintf("some rows of %d slots", few))
 	}
@@ -275,6 +275,17 @@ func (l *look) examinePutOff(ctx context.Context) {
 		l.say(l.judgePutOff(found[key], sampled))
 	}
 	l.orPart("put_off", "no check is put off without a call", parts)
+}
+
+// page is where the next rows behind a place end, up to the last second that counts; more says that there are others before that.
+func (l *look) page(ctx context.Context, from store.Place, last time.Time, rows int) (to store.Place, more bool) {
+	if l.err != nil {
+		return from, false
+	}
+	if to, more, l.err = l.tables.EndOfPage(ctx, l.db, from, rows); !more || to.Slot.After(last) {
+		return store.EndOf(last), false
+	}
+	return to, true
 }
 
 // row is one that was put off for the reason.

@@ -84,10 +84,7 @@ func (s *step) do(ctx context.Context) (rest time.Duration, err error) {
 	if !under {
 		// What is in a slot that has begun, its slot run sees to.
 		w.Pass, w.found, w.at = w.Pass+1, 0, &now
-		from = store.Place{Slot: s.tables.Grid.Next(now).Add(-s.tables.Grid.Resolution())}
-		for i := range from.Key {
-			from.Key[i] = 0xff
-		}
+		from = store.EndOf(s.tables.Grid.Next(now).Add(-s.tables.Grid.Resolution()))
 	}
 	to, more, err := s.tables.EndOfPage(ctx, s.db, from, pageRows)
 	if err != nil {

@@ -15,6 +15,15 @@ type Place struct {
 	Key  prescient.Key
 }
 
+// EndOf is behind all checks of a slot, or of those before a time that is none.
+func EndOf(slot time.Time) Place {
+	p := Place{Slot: slot}
+	for i := range p.Key {
+		p.Key[i] = 0xff
+	}
+	return p
+}
+
 // EndOfPage is where the next page of so many pending checks behind a place ends; more is false for the last one.
 func (t Tables) EndOfPage(ctx context.Context, db prescient.DB, from Place, rows int) (to Place, more bool, err error) {
 	query := t.Fill("list/end_of_page", append(from.behind(), "{rows}", literal.Of(literal.AppendInt, int64(rows-1)))...)
