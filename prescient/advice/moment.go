@@ -25,7 +25,7 @@ const Usual = 28 * 24 * time.Hour
 // What a moment's advice is from, at most: to estimate of twice as many checks takes twice as long.
 const momentEnds, momentChecks = 20_000, 1_000
 
-// Options fills in what is asked, and how much is read and made use of in a moment. The error wraps prescient.ErrInvalid.
+// Options fills in what is asked, and how much is read and made use of in a moment: within is for history and what is pending together. The error wraps prescient.ErrInvalid.
 func (a Asked) Options(o Options, within time.Duration) (Options, error) {
 	if err := errors.Join(prescient.ValidIdentifier("job_exec", a.JobExec), prescient.ValidIdentifier("entity_name", cmp.Or(a.Entity, "any"))); err != nil {
 		return o, err
@@ -35,6 +35,6 @@ func (a Asked) Options(o Options, within time.Duration) (Options, error) {
 		return o, fmt.Errorf("%w: late_ms %d: 0 to %d is allowed", prescient.ErrInvalid, a.LateMS, prescient.MaxHorizon.Milliseconds())
 	}
 	o.JobExec, o.Entity, o.OtherCancels, o.Question.Late = a.JobExec, a.Entity, a.OtherCancels, late
-	o.Within, o.Most, o.MostChecks, o.MostGroups = within, momentEnds, momentChecks, 1
+	o.Within, o.Most, o.MostChecks, o.MostGroups = within/2, momentEnds, momentChecks, 1
 	return o, nil
 }

@@ -104,16 +104,15 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 	found := make([][]Finding, len(examinations))
 	var group errgroup.Group
 	group.SetLimit(cmp.Or(options.AtATime, 3))
-	for i, e := range examinations {
-		if len(d.options.Only) > 0 && !slices.Contains(d.options.Only, e.code) {
-			continue
+	for _, first := range []bool{true, false} {
+		for i, e := range examinations {
+			if first != (e.code == "paused") || len(d.options.Only) > 0 && !slices.Contains(d.options.Only, e.code) {
+				continue
+			}
+			group.Go(func() error { found[i] = d.examine(ctx, e); return ctx.Err() })
 		}
-		group.Go(func() error { found[i] = d.examine(ctx, e); return ctx.Err() })
-		if e.code == "paused" {
-			_ = group.Wait() // others go by what is paused; the error comes again
-		}
+		err = group.Wait() // others go by what is paused
 	}
-	err = group.Wait()
 	return d.afterReslot(slices.Concat(found...)), err
 }
 

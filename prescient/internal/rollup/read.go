@@ -81,12 +81,26 @@ func (c *cursor) count(ctx context.Context, db prescient.DB, tables *store.Table
 
 // Count counts the ends that history has of an hour.
 func Count(ctx context.Context, db prescient.DB, tables *store.Tables, hour time.Time) (n uint64, err error) {
+	if n, err = few(ctx, db, tables, hour); n < countEnds || err != nil {
+		return n, err
+	}
+	n = 0
 	for c, last := beginning(hour), false; !last && err == nil; {
 		var some uint64
 		some, last, err = c.count(ctx, db, tables)
 		n += some
 	}
 	return n, err
+}
+
+// few counts the ends of an hour up to countEnds: most hours have less, and are read once so.
+func few(ctx context.Context, db prescient.DB, tables *store.Tables, hour time.Time) (n uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, mostTime)
+	defer cancel()
+	if err = store.QueryRow(ctx, db, []any{&n}, tables.Stmt.Get("rollup/few"), hour, hour.Add(time.Hour), countEnds); err != nil {
+		return 0, fmt.Errorf("counting ends of history: %w", err)
+	}
+	return n, nil
 }
 
 // FirstEnd is when the first check ended from a time on, as far as history has it; zero where none did.

@@ -243,6 +243,7 @@ func TestNoStatementOfARollupScansOrSorts(t *testing.T) {
 		rig.CheckPlans(t, conn, []rig.Explained{
 			{Statement: "rollup/first_end", Query: get("rollup/first_end"), Args: []any{rig.At("04:10")}, Reached: ends},
 			{Statement: "rollup/page", Query: get("rollup/page"), Args: at.args(100), Reached: ends},
+			{Statement: "rollup/few", Query: get("rollup/few"), Args: []any{at.at, at.before, 100}, Reached: ends},
 			{Statement: "rollup/skip", Query: get("rollup/skip"), Args: at.args(100), Reached: ends},
 			{Statement: "rollup/rest", Query: get("rollup/rest"), Args: at.args(), Reached: ends},
 			{Statement: "rollup/hours", Query: get("rollup/hours"), Args: []any{hour, end, 10}, Reached: map[string]string{"hours": "PRIMARY 5", "of_hour": "PRIMARY 6"}},
