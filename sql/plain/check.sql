@@ -2,6 +2,7 @@
 -- which has no CALL. An app sends one statement after the other, in its own transaction, whose isolation level is READ COMMITTED or
 -- REPEATABLE READ, on a connection in utf8mb4; ? is what the app has read. After error 1213 or 1020 it begins the transaction again. Names
 -- of tables come after the table_prefix. The account has the roles app-sql and app-reschedule; a file says where one of them is enough.
+-- Tests run these files on MySQL and MariaDB alone.
 --
 -- names: times are UTC, from 1000-01-01 to 9999-12-30, and the entity is not schedule. Nothing but the app holds that.
 SET @entity_name = 'order', @entity_key = '42', @job_exec = 'order-unshipped', @tag = '',

@@ -238,6 +238,14 @@ func TestTheRoleAppSQLInPlainLooksAndInsertsAndChangesNothing(t *testing.T) {
 			t.Error(err)
 		}
 		r.Must(app.tx.Commit())
+		app = r.begins("app-sql", rig.At("13:00:00.000001"), sql.LevelRepeatableRead, prescient.NewJob{})
+		if did, err := app.exec("put insert"); err != nil || did != 1 {
+			t.Error(did, err)
+		}
+		r.Must(app.tx.Commit())
+		if job, err := r.Client.Get(t.Context(), r.App, rig.Order("42"), "order-unshipped", ""); err != nil || !job.DueAt.Equal(rig.At("16:00:00.000001")) || !job.NextCheckAt.Equal(rig.At("16:15")) {
+			t.Errorf("what stands there is pending as %+v, %v", job, err)
+		}
 		app = r.begins("app-sql", now, sql.LevelRepeatableRead, check)
 		if _, err := app.put(prescient.OnPendingError); !errno.Is(err, errno.DuplicateKey) {
 			t.Error(err)

@@ -99,7 +99,7 @@ func (a *app) rows(name, more string) (all [][]string, err error) {
 	return all, nil
 }
 
-// begins begins a transaction whose snapshot is of now, with a check and a time to work on.
+// begins begins a transaction whose snapshot is of now, with a check and a time to work on: those of the file, where none are given.
 func (r *testRig) begins(role string, now time.Time, level sql.IsolationLevel, check prescient.NewJob) *app {
 	r.T.Helper()
 	a := &app{t: r.T, tx: rig.Begin(r.T, r.AppAs(role, now), level), files: make(map[string][]string)}
@@ -110,9 +110,11 @@ func (r *testRig) begins(role string, now time.Time, level sql.IsolationLevel, c
 	r.Must(a.tx.QueryRow("SELECT COUNT(*) FROM p_slot_config").Scan(&n))
 	_, err := a.exec("check names")
 	r.Must(err)
-	_, err = a.tx.Exec("SET @entity_name = ?, @entity_key = ?, @job_exec = ?, @tag = ?, @due_at = ?, @payload = ?", check.Entity.Name, check.Entity.Key,
-		check.JobExec, check.Tag, check.DueAt.Format("2006-01-02 15:04:05.000000"), sql.NullString{String: string(check.Payload), Valid: check.Payload != nil})
-	r.Must(err)
+	if check.Entity.Name != "" {
+		_, err = a.tx.Exec("SET @entity_name = ?, @entity_key = ?, @job_exec = ?, @tag = ?, @due_at = ?, @payload = ?", check.Entity.Name, check.Entity.Key,
+			check.JobExec, check.Tag, check.DueAt.Format("2006-01-02 15:04:05.000000"), sql.NullString{String: string(check.Payload), Valid: check.Payload != nil})
+		r.Must(err)
+	}
 	for _, name := range []string{"check keys", "check slot"} {
 		_, err = a.exec(name)
 		r.Must(err)
