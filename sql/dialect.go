@@ -10,7 +10,7 @@ import (
 //
 // Full is for MySQL and MariaDB. Plain is for servers that speak their language and lack a part of it, such as TiDB and
 // Vitess: it has no JSON_TABLE, no procedure, no expression as a DEFAULT, no CHECK and no SKIP LOCKED. In it only the client
-// and the command fill in what a plain INSERT leaves out, and only they cancel.
+// and the command fill in what a plain INSERT leaves out; apps in other languages send the statements of folder plain.
 //
 // In Plain a statement has NOWAIT in the place of SKIP LOCKED, for which TiDB takes no lock: what somebody else has locked is refused at
 // once, and not left out. For all else that differs see [Dialect.Read].

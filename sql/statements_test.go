@@ -29,7 +29,7 @@ func files(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
 	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || path.Ext(name) != ".sql" || strings.HasPrefix(name, "migrate/") || strings.HasPrefix(name, "grants/") || strings.Contains(name, "/parts/") {
+		if err != nil || path.Ext(name) != ".sql" || strings.HasPrefix(name, "migrate/") || strings.HasPrefix(name, "grants/") || strings.HasPrefix(name, "plain/") || strings.Contains(name, "/parts/") {
 			return err
 		}
 		all[strings.TrimSuffix(name, ".sql")], err = sql.Full.Read(os.DirFS("."), name)

@@ -2,14 +2,10 @@ package serve
 
 import (
 	"context"
-	"errors"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/program"
-	"prescient/cmd/internal/words"
 	"prescient/prescient/service"
 	"prescient/prescient/shards"
 )
@@ -26,16 +22,10 @@ type runs struct {
 	stays bool
 }
 
-// serving runs a command that runs slots. What it fails with is a line of the log too: that is where one looks for what
-// became of a service, and a reader of JSON does not read the other line. Before there is a configuration there is no log.
+// serving runs a command that runs slots.
 func serving(cmd *cobra.Command, prog *program.Program, what runs) error {
 	return prog.Open(cmd, 0, func(s *program.Session) error {
-		err := what.on(cmd.Context(), s)
-		if err != nil && !errors.Is(err, context.Canceled) {
-			s.Log.Error().Str(zerolog.ErrorFieldName, words.Clip(words.Of(err), words.LongestComplaint)).Int("exit_code", exit.Code(err)).
-				Msg(cmd.Name() + " failed")
-		}
-		return err
+		return s.Failed(cmd, what.on(cmd.Context(), s))
 	})
 }
 

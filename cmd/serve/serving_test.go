@@ -29,6 +29,19 @@ func saysOnce(t *testing.T, got rig.Result, code int, message, reason string) {
 	}
 }
 
+// In a log for people the reason stands once, whole, in the last line; before it stands when it was, and the exit code.
+func TestWhatAServiceFailsWithIsSaidOnceToPeople(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		for _, name := range []string{"run", "work", "sweep"} {
+			got := r.Execute(name, "--log-format", "console")
+			got.Wants(r.T, cmd.ExitTables, " ERR "+name+" failed exit_code=4\nprescient: ")
+			if strings.Count(got.Err, "Run `prescient migrate`") != 1 || strings.Contains(got.Err, "error=") {
+				r.Errorf("%v", got)
+			}
+		}
+	})
+}
+
 // Whoever reads the log of a service finds there why it is no more.
 func TestWhatAServiceFailsWithIsInItsLog(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {

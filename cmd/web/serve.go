@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -10,13 +9,11 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/program"
-	"prescient/cmd/internal/words"
 	"prescient/config"
 	"prescient/config/value"
 	"prescient/prescient/ops"
@@ -56,11 +53,7 @@ each request, without token and query.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			prog.StatementTime = statementTime
 			return prog.OpenAs(cmd, asViewer, 0, func(s *program.Session) error {
-				err := serve(cmd.Context(), s)
-				if err != nil && !errors.Is(err, context.Canceled) {
-					s.Log.Error().Str(zerolog.ErrorFieldName, words.Clip(words.Of(err), words.LongestComplaint)).Int("exit_code", exit.Code(err)).Msg("serve failed")
-				}
-				return err
+				return s.Failed(cmd, serve(cmd.Context(), s))
 			})
 		},
 	}

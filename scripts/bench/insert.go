@@ -15,7 +15,7 @@ import (
 
 var insertSection = rig.Section{
 	Name:  "insert",
-	About: "inserting checks, among a million pending: in the app's transaction beside the order alone and beside plain SQL, at 1, 8 and 32 connections; by itself; in bulk; cancel and replace",
+	About: "inserting checks, among a million pending: in the app's transaction beside the order alone and beside plain SQL, at 1, 8 and 32 connections; with a trace and without one by turns; by itself; in bulk; cancel and replace",
 	Run: func(ctx context.Context, b *rig.Bench, s *rig.Server) error {
 		st, err := b.MakeStage(ctx, s, "insert", 100, b.Scaled(1_000_000))
 		if err != nil {
@@ -58,13 +58,31 @@ type insertion struct {
 	do          func(ctx context.Context, n int) error
 	connections int  // of a transaction for each; 0: of another kind
 	alone       bool // the app's own part, which the others are compared with
+	behind      bool // on the rows of the one before it, which it needs
+	figures     func() map[string]float64
+}
+
+// wanted are those that --only names, and what they need.
+func wanted(b *rig.Bench, list []insertion) (some []insertion) {
+	needed := false
+	for _, c := range slices.Backward(list) {
+		if needed || b.Wants(c.name) {
+			some = append(some, c)
+			needed = c.behind
+		}
+	}
+	slices.Reverse(some)
+	return some
 }
 
 // compete gives each its turn, and clears up.
 func (in *inserts) compete(ctx context.Context, b *rig.Bench, round int, list []insertion) error {
 	alone := 0.0
-	for _, c := range list {
+	for _, c := range wanted(b, list) {
 		_, err := b.TookWith(c.name+in.where, round, []int{in.Pid}, func() (int, error) { return c.n, c.do(ctx, c.n) }, func(r *page.Record) {
+			if c.figures != nil {
+				r.Figures = c.figures()
+			}
 			if c.connections == 0 {
 				return
 			}
@@ -73,7 +91,7 @@ func (in *inserts) compete(ctx context.Context, b *rig.Bench, round int, list []
 			r.Figures = map[string]float64{"µs a transaction": each}
 			if c.alone {
 				alone = each
-			} else {
+			} else if alone > 0 {
 				r.Figures["µs added"] = each - alone
 			}
 		})
@@ -105,6 +123,36 @@ func (in *inserts) inTransactions(connections []int, n int) (list []insertion) {
 	return list
 }
 
+// byTurns are orders with a check, of which every other turn's have a trace: rounds differ by more than a trace costs.
+func (in *inserts) byTurns(connections, n int) insertion {
+	const turns = 40
+	var figures map[string]float64
+	return insertion{name: fmt.Sprintf("prescient, the order and Insert with a trace and without by turns, %d connections", connections), n: n,
+		figures: func() map[string]float64 { return figures },
+		do: func(ctx context.Context, n int) error {
+			took := make(map[bool][]float64) // µs a transaction, with a trace and without
+			for turn := range turns {
+				traced, some := turn%4 == 1 || turn%4 == 2, max(n/turns, 1)
+				started := time.Now()
+				err := in.withOrders(ctx, connections, some, func(ctx context.Context, tx prescient.DB, i int) error {
+					job := in.job(i)
+					if traced {
+						job.Trace = fmt.Sprintf("00-%032x-%016x-01", i+1, i+1)
+					}
+					_, err := in.Client.Insert(ctx, tx, job)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				took[traced] = append(took[traced], time.Since(started).Seconds()*1e6*float64(connections)/float64(some))
+			}
+			with, without := page.Median(took[true]), page.Median(took[false])
+			figures = map[string]float64{"µs with": with, "µs without": without, "with/without": with / without}
+			return nil
+		}}
+}
+
 func (in *inserts) contestants(b *rig.Bench, round int) []insertion {
 	single, bulk := b.Scaled(4_000), b.Scaled(100_000)
 	inBulk := []insertion{{name: "multi-row INSERT by hand, 1000 rows each", n: bulk, do: in.byHand}, {name: "prescient, InsertMany", n: bulk, do: in.many}}
@@ -112,6 +160,8 @@ func (in *inserts) contestants(b *rig.Bench, round int) []insertion {
 		slices.Reverse(inBulk) // the later of them meets an index that has grown
 	}
 	return slices.Concat(in.inTransactions([]int{1, 8, 32}, single), []insertion{
+		in.byTurns(1, 5*single),
+		in.byTurns(8, 5*single),
 		{name: "plain SQL insert, 8 connections", n: single, do: func(ctx context.Context, n int) error {
 			return in.each(ctx, n, func(ctx context.Context, i int) error { return in.plain(ctx, in.App, i) })
 		}},
@@ -119,7 +169,7 @@ func (in *inserts) contestants(b *rig.Bench, round int) []insertion {
 			return in.each(ctx, n, func(ctx context.Context, i int) error { return in.insert(ctx, in.App, i) })
 		}},
 	}, inBulk, []insertion{
-		{name: "prescient, Insert replaces", n: single, do: func(ctx context.Context, n int) error {
+		{name: "prescient, Insert replaces", n: single, behind: true, do: func(ctx context.Context, n int) error {
 			return in.each(ctx, n, func(ctx context.Context, i int) error {
 				job := in.job(i - n) // of the bulk
 				job.OnPending = prescient.Replace
@@ -127,7 +177,7 @@ func (in *inserts) contestants(b *rig.Bench, round int) []insertion {
 				return err
 			})
 		}},
-		{name: "prescient, Cancel", n: single, do: func(ctx context.Context, n int) error {
+		{name: "prescient, Cancel", n: single, behind: true, do: func(ctx context.Context, n int) error {
 			return in.each(ctx, n, func(ctx context.Context, i int) error {
 				_, err := in.Client.Cancel(ctx, in.App, in.job(i-2*n).Entity, rig.DueExec)
 				return err

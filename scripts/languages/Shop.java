@@ -1,7 +1,5 @@
-import com.google.gson.Gson;
-import com.google.gson.JsonParser;
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
+import com.google.gson.*;
+import com.sun.net.httpserver.*;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -16,40 +14,28 @@ import javax.crypto.spec.SecretKeySpec;
 public class Shop {
     static final Map<String, String> env = System.getenv(); // SECRET is that of jobs.http and of the route of events
 
-    interface Work<T> { T in(Connection c) throws Exception; }
+    interface Work { String in(Connection c) throws Exception; }
 
-    static <T> T transaction(Work<T> work) throws Exception {
+    static String transaction(Work work) throws Exception {
         String url = "jdbc:mariadb://" + env.get("DB_HOST") + ":" + env.get("DB_PORT") + "/" + env.get("DB_NAME") + "?allowPublicKeyRetrieval=true";
         for (int left = 9;; left--) {
-            try (Connection c = DriverManager.getConnection(url, env.get("DB_USER"), env.get("DB_PASSWORD"))) {
+            try (Connection c = DriverManager.getConnection(url, env.get("DB_USER"), env.get("DB_PASSWORD"))) { // closed, what does not commit is undone
                 c.setAutoCommit(false);
-                try {
-                    T answer = work.in(c);
-                    c.commit();
-                    return answer;
-                } catch (SQLException e) { // a deadlock, or a row newer than the snapshot: from the beginning
-                    c.rollback();
-                    if (e.getErrorCode() != 1213 && e.getErrorCode() != 1020 || left == 0) throw e;
-                }
+                String answer = work.in(c);
+                c.commit();
+                return answer;
+            } catch (SQLException e) { // a deadlock, or a row newer than the snapshot: from the beginning
+                if (e.getErrorCode() != 1213 && e.getErrorCode() != 1020 || left == 0) throw e;
             }
         }
     }
 
-    /** Sends a statement, and returns its rows, if it has some: their columns as text, since as a Timestamp a time would be read in the zone of this process. */
-    static List<Map<String, String>> sql(Connection c, String text, Object... values) throws SQLException {
-        List<Map<String, String>> rows = new ArrayList<>();
-        try (PreparedStatement s = c.prepareStatement(text)) {
-            for (int i = 0; i < values.length; i++) s.setObject(i + 1, values[i]);
-            if (!s.execute()) return rows;
-            try (ResultSet all = s.getResultSet()) {
-                while (all.next()) {
-                    Map<String, String> row = new HashMap<>();
-                    for (int i = 1; i <= all.getMetaData().getColumnCount(); i++) row.put(all.getMetaData().getColumnLabel(i), all.getString(i));
-                    rows.add(row);
-                }
-            }
-        }
-        return rows;
+    /** Sends a statement, and returns its rows, if it has some. Their times are read as text: a Timestamp would be in the zone of this process. */
+    static ResultSet sql(Connection c, String text, Object... values) throws SQLException {
+        PreparedStatement statement = c.prepareStatement(text);
+        for (int i = 0; i < values.length; i++) statement.setObject(i + 1, values[i]);
+        statement.execute();
+        return statement.getResultSet();
     }
 
     static void place(Connection c, String order, String amount) throws SQLException { // the check is there if the order is
@@ -69,8 +55,10 @@ public class Shop {
     }
 
     static void look(Connection c, String order) throws SQLException {
-        for (var check : sql(c, "CALL pending('order', ?)", order)) System.out.println("pending " + check.get("job_exec") + " " + check.get("due_at").substring(0, 19));
-        for (var check : sql(c, "CALL ended('order', ?)", order)) System.out.println("ended " + check.get("job_exec") + " " + check.get("outcome"));
+        for (ResultSet check = sql(c, "CALL pending('order', ?)", order); check.next();)
+            System.out.println("pending " + check.getString("job_exec") + " " + check.getString("due_at").substring(0, 19));
+        for (ResultSet check = sql(c, "CALL ended('order', ?)", order); check.next();)
+            System.out.println("ended " + check.getString("job_exec") + " " + check.getString("outcome"));
     }
 
     static boolean once(Connection c, String consumer, String id) throws SQLException { // what is done after it in the transaction is done once for this id
@@ -83,15 +71,16 @@ public class Shop {
         }
     }
 
-    static String check(Connection c, byte[] job) throws SQLException { // null settles the matter; otherwise it says when to look again
-        String order = text(job, "entity_key"), id = order + " " + text(job, "inserted_at") + " " + text(job, "due_at") + " " + text(job, "check_count"); // the header is not signed
-        if (sql(c, "SELECT 1 FROM orders WHERE id = ? AND NOT shipped", order).isEmpty()) return "null";
+    static String check(Connection c, JsonObject job) throws SQLException { // null settles the matter; otherwise it says when to look again
+        String order = job.get("entity_key").getAsString();
+        if (!sql(c, "SELECT 1 FROM orders WHERE id = ? AND NOT shipped", order).next()) return "null";
+        String id = order + " " + job.get("inserted_at") + " " + job.get("due_at") + " " + job.get("check_count"); // the header is not signed
         if (once(c, "order-unshipped", id)) sql(c, "INSERT INTO mail VALUES (?, 'is late')", order);
         return "{\"next_in\":\"1h\"}";
     }
 
-    static String event(Connection c, String id, String order) throws SQLException {
-        if (once(c, "mailer", id)) sql(c, "INSERT INTO mail VALUES (?, 'is on its way')", order);
+    static String event(Connection c, String id, JsonObject shipped) throws SQLException {
+        if (once(c, "mailer", id)) sql(c, "INSERT INTO mail VALUES (?, 'is on its way')", shipped.get("order").getAsString());
         return "null";
     }
 
@@ -107,28 +96,24 @@ public class Shop {
             && MessageDigest.isEqual(expected.getBytes(), given.getBytes());
     }
 
-    static String text(byte[] json, String name) {
-        return JsonParser.parseString(new String(json, StandardCharsets.UTF_8)).getAsJsonObject().get(name).getAsString();
-    }
-
     static String header(HttpExchange call, String name) {
         return Objects.requireNonNullElse(call.getRequestHeaders().getFirst(name), "");
     }
 
     static void answer(HttpExchange call) throws Exception {
         byte[] body = call.getRequestBody().readAllBytes();
-        boolean isCheck = call.getRequestURI().getPath().equals("/checks/order-unshipped"), good;
-        String id = header(call, "webhook-id");
-        if (isCheck) {
-            Map<String, String> of = new HashMap<>();
-            for (String m : header(call, "X-Prescient-Signature").split(",")) of.put(m.replaceFirst("=.*", ""), m.replaceFirst("[^=]*=?", ""));
-            String seconds = of.getOrDefault("t", "");
-            good = signed(seconds, HexFormat.of().formatHex(mac(seconds + ".", body)), of.getOrDefault("v1", ""));
-        } else {
-            String seconds = header(call, "webhook-timestamp");
-            good = signed(seconds, "v1," + Base64.getEncoder().encodeToString(mac(id + "." + seconds + ".", body)), header(call, "webhook-signature"));
+        boolean isCheck = call.getRequestURI().getPath().equals("/checks/order-unshipped");
+        Map<String, String> of = new HashMap<>(Map.of("t", "", "v1", ""));
+        for (String m : header(call, "X-Prescient-Signature").split(",")) of.put(m.replaceFirst("=.*", ""), m.replaceFirst("[^=]*=?", ""));
+        String id = header(call, "webhook-id"), seconds = isCheck ? of.get("t") : header(call, "webhook-timestamp");
+        boolean good = isCheck
+            ? signed(seconds, HexFormat.of().formatHex(mac(seconds + ".", body)), of.get("v1"))
+            : signed(seconds, "v1," + Base64.getEncoder().encodeToString(mac(id + "." + seconds + ".", body)), header(call, "webhook-signature"));
+        String answer = "";
+        if (good) {
+            JsonObject json = JsonParser.parseString(new String(body, StandardCharsets.UTF_8)).getAsJsonObject();
+            answer = transaction(c -> isCheck ? check(c, json) : event(c, id, json));
         }
-        String answer = !good ? "" : transaction(c -> isCheck ? check(c, body) : event(c, id, text(body, "order")));
         call.sendResponseHeaders(good ? 200 : 401, 0);
         call.getResponseBody().write(answer.getBytes());
         call.close();

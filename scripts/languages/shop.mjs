@@ -40,10 +40,10 @@ const commands = {
     await c.execute("CALL publish('orders.shipped', ?, ?, ?)", [`order/${order}`, `order-${order}-shipped`, JSON.stringify({ order })])
   },
   async look(c, order) { // a CALL answers with its rows, and then with how it went
-    const [[pending]] = await c.execute("CALL pending('order', ?)", [order])
-    for (const check of pending) console.log('pending', check.job_exec, check.due_at.slice(0, 19))
-    const [[ended]] = await c.execute("CALL ended('order', ?)", [order])
-    for (const check of ended) console.log('ended', check.job_exec, check.outcome)
+    for (const [which, column] of [['pending', 'due_at'], ['ended', 'outcome']]) {
+      const [[checks]] = await c.execute(`CALL ${which}('order', ?)`, [order])
+      for (const check of checks) console.log(which, check.job_exec, check[column].slice(0, 19))
+    }
   },
 }
 
@@ -57,7 +57,7 @@ async function once(c, consumer, id) { // what is done after it in the transacti
   }
 }
 
-async function check(c, _, job) { // nothing settles the matter; otherwise it says when to look again
+async function check(c, job) { // nothing settles the matter; otherwise it says when to look again
   const id = [job.entity_key, job.inserted_at, job.due_at, job.check_count].join(' ') // the header is not signed
   const [late] = await c.execute('SELECT 1 FROM orders WHERE id = ? AND NOT shipped', [job.entity_key])
   if (!late.length) return
@@ -70,26 +70,25 @@ async function event(c, id, shipped) {
 }
 
 function signed(before, body, seconds, given, encoding) { // by somebody who has the secret, in the last minutes
-  const mac = Buffer.from(createHmac('sha256', SECRET).update(before).update(body).digest(encoding))
-  const same = Buffer.from(given).length === mac.length && timingSafeEqual(Buffer.from(given), mac)
-  return same && /^\d+$/.test(seconds) && Math.abs(Date.now() / 1000 - seconds) < 300
+  const mac = Buffer.from(createHmac('sha256', SECRET).update(before).update(body).digest(encoding)), its = Buffer.from(given)
+  return its.length === mac.length && timingSafeEqual(its, mac) && /^\d+$/.test(seconds) && Math.abs(Date.now() / 1000 - seconds) < 300
 }
 
 const server = createServer(async (request, response) => {
   try {
-    const chunks = []
-    for await (const chunk of request) chunks.push(chunk) // throws where the caller leaves
-    const body = Buffer.concat(chunks), header = (name) => request.headers[name] ?? ''
-    let id = header('webhook-id'), work = event, seconds = header('webhook-timestamp'), good
+    const body = Buffer.concat(await request.toArray()), header = (name) => request.headers[name] ?? '' // throws where the caller leaves
+    let good, work
     if (request.url === '/checks/order-unshipped') {
-      const of = Object.fromEntries(header('x-prescient-signature').split(',').map((member) => member.split('=')))
-      work = check, seconds = of.t ?? ''
-      good = signed(`${seconds}.`, body, seconds, of.v1 ?? '', 'hex')
+      const { t = '', v1 = '' } = Object.fromEntries(header('x-prescient-signature').split(',').map((member) => member.split('=')))
+      good = signed(`${t}.`, body, t, v1, 'hex')
+      work = (c) => check(c, JSON.parse(body))
     } else {
+      const id = header('webhook-id'), seconds = header('webhook-timestamp')
       good = signed(`${id}.${seconds}.`, body, seconds, header('webhook-signature').replace(/^v1,/, ''), 'base64')
+      work = (c) => event(c, id, JSON.parse(body))
     }
-    const answer = good ? await transaction((c) => work(c, id, JSON.parse(body))) : undefined
-    response.writeHead(answer ? 200 : good ? 204 : 401).end(answer && JSON.stringify(answer))
+    const answer = good ? JSON.stringify(await transaction(work) ?? null) : ''
+    response.writeHead(good ? 200 : 401).end(answer)
   } catch (e) { // it is called again
     console.error(e)
     response.writeHead(500).end()

@@ -4,19 +4,17 @@ import pymysql
 
 SECRET = os.environ["SECRET"].encode() or sys.exit("SECRET is empty: anybody could sign")   # of jobs.http and of the route of events
 
-def transaction(work):
+def transaction(work, *arguments):
     for again in reversed(range(10)):
-        db = pymysql.connect(host=os.environ["DB_HOST"], port=int(os.environ["DB_PORT"]), user=os.environ["DB_USER"],
-                             password=os.environ["DB_PASSWORD"], database=os.environ["DB_NAME"], cursorclass=pymysql.cursors.DictCursor)
-        try:
-            answer = work(db.cursor())
-            db.commit()
-            return answer
-        except pymysql.MySQLError as e:   # a deadlock, or a row newer than the snapshot: from the beginning
-            if e.args[0] not in (1213, 1020) or not again:
-                raise
-        finally:
-            db.close()   # what did not commit is undone
+        with pymysql.connect(host=os.environ["DB_HOST"], port=int(os.environ["DB_PORT"]), user=os.environ["DB_USER"], password=os.environ["DB_PASSWORD"],
+                             database=os.environ["DB_NAME"], cursorclass=pymysql.cursors.DictCursor) as db:   # closed, what did not commit is undone
+            try:
+                answer = work(db.cursor(), *arguments)
+                db.commit()
+                return answer
+            except pymysql.MySQLError as e:   # a deadlock, or a row newer than the snapshot: from the beginning
+                if e.args[0] not in (1213, 1020) or not again:
+                    raise
 
 def place(c, order, amount):   # the check is there if the order is
     c.execute("""INSERT INTO future_job (entity_name, entity_key, job_exec, due_at)
@@ -32,12 +30,10 @@ def ship(c, order):
     c.execute("CALL publish('orders.shipped', %s, %s, %s)", [f"order/{order}", f"order-{order}-shipped", json.dumps({"order": order})])
 
 def look(c, order):
-    c.execute("CALL pending('order', %s)", [order])
-    for check in c.fetchall():
-        print("pending", check["job_exec"], check["due_at"].replace(microsecond=0))
-    c.execute("CALL ended('order', %s)", [order])
-    for check in c.fetchall():
-        print("ended", check["job_exec"], check["outcome"])
+    for which, column in ("pending", "due_at"), ("ended", "outcome"):
+        c.execute(f"CALL {which}('order', %s)", [order])
+        for check in c.fetchall():
+            print(which, check["job_exec"], str(check[column])[:19])
 
 def once(c, consumer, id):   # what is done after it in the transaction is done once for this id
     try:
@@ -47,10 +43,10 @@ def once(c, consumer, id):   # what is done after it in the transaction is done 
             raise
         return False   # it was done before
 
-def check(c, _, job):   # None settles the matter; otherwise it says when to look again
-    id = " ".join(str(job[member]) for member in ("entity_key", "inserted_at", "due_at", "check_count"))   # the header is not signed
+def check(c, job):   # None settles the matter; otherwise it says when to look again
     if not c.execute("SELECT 1 FROM orders WHERE id = %s AND NOT shipped", [job["entity_key"]]):
         return None
+    id = " ".join(str(job[member]) for member in ("entity_key", "inserted_at", "due_at", "check_count"))   # the header is not signed
     if once(c, "order-unshipped", id):
         c.execute("INSERT INTO mail VALUES (%s, 'is late')", [job["entity_key"]])
     return {"next_in": "1h"}
@@ -59,29 +55,28 @@ def event(c, id, shipped):
     if once(c, "mailer", id):
         c.execute("INSERT INTO mail VALUES (%s, 'is on its way')", [shipped["order"]])
 
-def signed(text, seconds, given, encode):   # by somebody who has the secret, in the last minutes
-    return seconds.isdecimal() and abs(time.time() - int(seconds)) < 300 and \
-        hmac.compare_digest(encode(hmac.digest(SECRET, text, "sha256")), given.encode())
+def signed(body, before, seconds, given, encode):   # by somebody who has the secret, in the last minutes
+    mac = encode(hmac.digest(SECRET, before.encode() + body, "sha256"))
+    return hmac.compare_digest(mac.encode(), given.encode()) and seconds.isdecimal() and abs(time.time() - int(seconds)) < 300
 
 class Shop(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        header = lambda name: self.headers.get(name, "")
+        body, header = self.rfile.read(int(self.headers.get("Content-Length", 0))), lambda name: self.headers.get(name, "")
         if self.path == "/checks/order-unshipped":
             of = dict(member.partition("=")[::2] for member in header("X-Prescient-Signature").split(","))
-            seconds = of.get("t", "")
-            good = signed(seconds.encode() + b"." + body, seconds, of.get("v1", ""), lambda mac: mac.hex().encode())
-            work, id = check, None
+            seconds, work = of.get("t", ""), lambda c: check(c, json.loads(body))
+            good = signed(body, f"{seconds}.", seconds, of.get("v1", ""), bytes.hex)
         else:
-            work, id, seconds = event, header("webhook-id"), header("webhook-timestamp")
-            good = signed(f"{id}.{seconds}.".encode() + body, seconds, header("webhook-signature"), lambda mac: b"v1," + base64.b64encode(mac))
-        answer = transaction(lambda c: work(c, id, json.loads(body))) if good else None
-        self.send_response(200 if answer else 204 if good else 401)
+            id, seconds = header("webhook-id"), header("webhook-timestamp")
+            work = lambda c: event(c, id, json.loads(body))
+            good = signed(body, f"{id}.{seconds}.", seconds, header("webhook-signature"), lambda mac: "v1," + base64.b64encode(mac).decode())
+        answer = transaction(work) if good else None
+        self.send_response(200 if good else 401)
         self.end_headers()
-        self.wfile.write(json.dumps(answer).encode() if answer else b"")
+        self.wfile.write(json.dumps(answer).encode() if good else b"")
 
 if __name__ == "__main__":
     command, *arguments = sys.argv[1:]
     if command == "serve":
         http.server.ThreadingHTTPServer(("127.0.0.1", int(arguments[0])), Shop).serve_forever()
-    transaction(lambda c: {"place": place, "postpone": postpone, "ship": ship, "look": look}[command](c, *arguments))
+    transaction({"place": place, "postpone": postpone, "ship": ship, "look": look}[command], *arguments)

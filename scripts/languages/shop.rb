@@ -8,13 +8,9 @@ require 'webrick'
 SECRET = ENV.fetch('SECRET') # of jobs.http and of the route of events
 raise 'SECRET is empty: anybody could sign' if SECRET.empty?
 
-def connect
-  Mysql2::Client.new(host: ENV['DB_HOST'], port: ENV['DB_PORT'].to_i, username: ENV['DB_USER'], password: ENV['DB_PASSWORD'],
-                     database: ENV['DB_NAME'], cast: false) # times are UTC, and stay text
-end
-
 def transaction(left = 9, &work)
-  db = connect
+  db = Mysql2::Client.new(host: ENV['DB_HOST'], port: ENV['DB_PORT'].to_i, username: ENV['DB_USER'], password: ENV['DB_PASSWORD'],
+                          database: ENV['DB_NAME'], cast: false) # times are UTC, and stay text
   sql = lambda do |text, *values| # sends a statement; a CALL answers with rows, and then with how it went
     rows = db.query(text.gsub('?') { "'#{db.escape(values.shift.to_s)}'" }).to_a
     db.abandon_results!
@@ -26,7 +22,6 @@ def transaction(left = 9, &work)
   answer
 rescue Mysql2::Error => e # a deadlock, or a row newer than the snapshot: from the beginning
   raise unless [1213, 1020].include?(e.error_number) && left.positive?
-  db.close
   transaction(left - 1, &work)
 ensure
   db&.close # what did not commit is undone

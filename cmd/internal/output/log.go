@@ -15,7 +15,7 @@ import (
 
 // NewLogger returns a log as it is configured, on w.
 func NewLogger(w io.Writer, c config.Log, colour bool) zerolog.Logger {
-	console := c.Format == config.LogConsole || c.Format == config.LogAuto && IsTerminal(w)
+	console := ForPeople(w, c)
 	w = zerolog.SyncWriter(seen{w})
 	if console {
 		w = zerolog.ConsoleWriter{Out: w, NoColor: !colour, FormatTimestamp: func(text any) string {
@@ -24,6 +24,11 @@ func NewLogger(w io.Writer, c config.Log, colour bool) zerolog.Logger {
 		}}
 	}
 	return zerolog.New(w).Level(c.Level).Hook(timestamp{})
+}
+
+// ForPeople says whether a log on w is written for people, who read what else is on w.
+func ForPeople(w io.Writer, c config.Log) bool {
+	return c.Format == config.LogConsole || c.Format == config.LogAuto && IsTerminal(w)
 }
 
 // seen writes lines of a log, in which what cannot be seen is escaped: zerolog escapes control characters alone.

@@ -1,7 +1,6 @@
 package acceptance
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -91,7 +90,7 @@ func TestTheSQLOnThePagesRuns(t *testing.T) {
 		}
 
 		blocks := pages.Blocks(t, sqlPage, "sql")
-		if len(blocks) != 4 {
+		if len(blocks) != 3 {
 			t.Fatalf("%s has %d blocks of SQL: say here what the new ones are for", sqlPage, len(blocks))
 		}
 		runs(t, app, pages.Block(t, sqlPage, "sql", "VALUES ('order', '42', 'order-unshipped', UTC_TIMESTAMP(6) + INTERVAL 3 HOUR)"))
@@ -171,24 +170,6 @@ func TestTheSQLOnThePagesRuns(t *testing.T) {
 				continue
 			}
 			must(rows.Close())
-		}
-	})
-}
-
-// On tables in plain an INSERT gives all that defaults give elsewhere.
-func TestThePlainInsertOnThePageRuns(t *testing.T) {
-	t.Parallel()
-	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
-		owner := pages.Tables(t, d, text.Plain)
-		app := sqlx.NewDb(servertest.Open(t, pages.Account(t, d, owner, "app-sql", text.Plain), ""), "mysql")
-		runs(t, app, pages.Block(t, sqlPage, "sql", "FROM (SELECT UTC_TIMESTAMP(6) + INTERVAL 3 HOUR AS due_at)"))
-		checks, err := client.New(t.Context(), owner, client.Options{Dialect: text.Plain})
-		if err != nil {
-			t.Fatal(err)
-		}
-		job, err := checks.Get(context.WithoutCancel(t.Context()), owner, prescient.Entity{Name: "order", Key: "42"}, "order-unshipped", "")
-		if err != nil || job.NextCheckAt != job.DueAt.Add(15*time.Minute-time.Microsecond).Truncate(15*time.Minute) || job.Revision == 0 {
-			t.Errorf("%+v, %v", job, err)
 		}
 	})
 }

@@ -15,7 +15,7 @@ var (
 	selectFutureJob = need{"SELECT on {p}future_job", "SELECT job_key, revision, payload FROM {p}future_job WHERE 1 = 0"}
 	insertFutureJob = need{"INSERT on {p}future_job", "INSERT INTO {p}future_job (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision) SELECT 'x', 'x', 'x', '', UTC_TIMESTAMP(6), UNHEX(''), UTC_TIMESTAMP(), UTC_TIMESTAMP(), NULL, 1 FROM DUAL WHERE 1 = 0"}
 	deleteFutureJob = need{"DELETE on {p}future_job", "DELETE FROM {p}future_job WHERE 1 = 0"}
-	selectHistory   = need{"SELECT on {p}job_history", "SELECT job_key, ended_at FROM {p}job_history WHERE 1 = 0"}
+	selectHistory   = need{"SELECT on {p}job_history", "SELECT job_key, ended_at, lateness_ms FROM {p}job_history WHERE 1 = 0"} // the last is none of those that app-sql reads in plain
 	insertHistory   = need{"INSERT on {p}job_history", "INSERT INTO {p}job_history (entity_name, entity_key, outcome, ended_at) SELECT 'x', 'x', 'done', UTC_TIMESTAMP(6) FROM DUAL WHERE 1 = 0"}
 	selectLedger    = need{"SELECT on {p}slot_run", "SELECT token, batch_seq FROM {p}slot_run WHERE 1 = 0"}
 	selectPauses    = need{"SELECT on {p}job_pause", "SELECT job_exec FROM {p}job_pause WHERE 1 = 0"}
