@@ -20,6 +20,7 @@ import (
 	"prescient/prescient/schedule"
 	"prescient/prescient/worker"
 	"prescient/prescient/worker/books"
+	"prescient/slots"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }
@@ -138,16 +139,19 @@ func (r *testRig) slot(clock string) books.Figures {
 	return r.RunAt(rig.At(clock), r.registry, worker.Options{Name: "agent-1", Log: zerolog.New(zerolog.NewTestWriter(r.T))})
 }
 
-// running waits until a check is called, and returns the call. An agent that claims a moment later, since it has much to do, would wait for ever by a
-// clock that stands: after a while that is put forward within its second.
+// running waits until a check is called, and returns the call. By a clock that stands, an agent would wait for ever that claims a moment later, since
+// it has much to do, or a second later, since a slot run had locked the run or its schedule: after a while the clock goes on.
 func (r *testRig) running(name string) (c *call) {
 	r.T.Helper()
 	began := time.Now()
+	r.mu.Lock()
+	second := r.now.Truncate(time.Second)
+	r.mu.Unlock()
 	r.Eventually(name+" runs", func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if time.Since(began) > 5*time.Second {
-			r.now = r.now.Truncate(time.Second).Add(900 * time.Millisecond)
+		if waited := time.Since(began) / (5 * time.Second); waited > 0 {
+			r.now = slots.Later(r.now, second.Add(waited*time.Second-100*time.Millisecond))
 		}
 		c = r.calls[name]
 		return c != nil
