@@ -13,6 +13,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
@@ -153,16 +154,15 @@ func (l *look) examineRows(ctx context.Context) {
 	known := make(map[string]bool) // the samples may overlap
 	for _, s := range []struct {
 		index, order, from string
-		value              any
 		limit              int
 	}{
-		{"PRIMARY", "next_check_at, job_key", "next_check_at >=", prescient.EarliestDue, sampleSize},
-		{"job_key", "job_key", "job_key >=", anywhere[:], rareSize},
-		{"job_key", "job_key", "job_key >=", make([]byte, len(prescient.Key{})), rareSize},
+		{"PRIMARY", "next_check_at, job_key", "next_check_at >= " + literal.Of(literal.AppendSecond, prescient.EarliestDue), sampleSize},
+		{"job_key", "job_key", "job_key >= " + literal.Of(literal.AppendKey, anywhere), rareSize},
+		{"job_key", "job_key", "job_key >= " + literal.Of(literal.AppendKey, prescient.Key{}), rareSize},
 	} {
 		var some []sampled
 		query := l.tables.Fill("operate/sample", "{index}", s.index, "{order}", s.order, "{from}", s.from)
-		l.query(ctx, l.db.SelectContext, &some, "operate/sample", query, s.value, s.limit)
+		l.query(ctx, l.db.SelectContext, &some, "operate/sample", query, s.limit)
 		for _, row := range some {
 			if key := string(row.RawKey); !known[key] {
 				known[key] = true
@@ -220,7 +220,8 @@ func rowFindings(prefix string, maxChecks int, rows []sampled) (found []Finding)
 // How much examinePutOff looks at: the first rows whose slots are over, and the first of those to come, so that a backlog does not hide what
 // comes behind it. Where that is not all there is up to the furthest slot that a row is put off to, some rows of some slots besides.
 const (
-	putOffProbe  = 60_000
+	putOffProbe  = 60_000 // rows that are due
+	comingProbe  = 10_000 // to come: where all goes well these alone are there, and nobody has read them of late
 	putOffSlots  = 25
 	putOffSample = 100 // rows of each
 )
@@ -255,8 +256,8 @@ func (l *look) examinePutOff(ctx context.Context) {
 	if sample(store.Place{Slot: prescient.EarliestDue}, l.now, putOffProbe) {
 		parts = append(parts, fmt.Sprintf("the first %s rows that are due", many(putOffProbe)))
 	}
-	if sample(store.EndOf(l.now), last, putOffProbe) {
-		parts = append(parts, fmt.Sprintf("the first %s rows to come", many(putOffProbe)))
+	if sample(store.EndOf(l.now), last, comingProbe) {
+		parts = append(parts, fmt.Sprintf("the first %s rows to come", many(comingProbe)))
 	}
 	sampled := len(parts) > 0
 	if sampled {

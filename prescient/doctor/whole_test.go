@@ -26,7 +26,7 @@ func TestADoctorSaysOkOnlyOfWhatItLookedAtWhole(t *testing.T) {
 			fmt.Sprintf(" SELECT 0, CONCAT(i), CONCAT(i), 't', '2026-11-20 12:59:59', '2026-11-20 12:59:59', '{}' FROM n WHERE i <= %d", outboxProbe))
 		found := r.examine(rig.At("13:00"), Options{Use: UseOwner})
 		for _, want := range []struct{ code, says string }{
-			{"put_off", fmt.Sprintf("Among the first %s rows to come", many(putOffProbe))}, {"long_runs", fmt.Sprintf("the first %s rows of the next slots", many(longRunProbe))},
+			{"put_off", fmt.Sprintf("Among the first %s rows to come", many(comingProbe))}, {"long_runs", fmt.Sprintf("the first %s rows of the next slots", many(longRunProbe))},
 			{"schedules", fmt.Sprintf("the first %s rows that are due", many(timerProbe))}, {"events", fmt.Sprintf("the first %s events", many(outboxProbe))},
 			{"leases", fmt.Sprintf("the latest %s rows of the ledger", many(ledgerProbe))}, {"leases.far", fmt.Sprintf("the latest %s rows of the ledger", many(ledgerProbe))},
 			{"rows", fmt.Sprintf("the first %s pending rows", many(sampleSize))}, {"invariants", fmt.Sprintf("the first %s pending rows", many(sampleSize))},

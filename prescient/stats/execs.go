@@ -132,7 +132,7 @@ func ExecsWithin(ctx context.Context, db prescient.DB, statements text.Statement
 }
 
 // firstLines is how many lines are read at first where there is a bound in time.
-const firstLines = 10_000
+const firstLines = 2_000
 
 // upToLines is one stretch of so many lines.
 func upToLines(lines int) *store.Stretches { return store.NewStretches(lines, lines, 0, time.Time{}) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -37,7 +38,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// listAge is how old what the servers show of their transactions may be: who asks sooner gets the same again.
+// listAge is how old what the servers show of their transactions may be: who asks sooner gets the same again, and keeps it for others, too.
 const listAge = 110 * time.Millisecond
 
 // UntilShown asks for what the server lists of everybody's statements or transactions. MySQL refuses all of it while one of those
@@ -54,7 +55,7 @@ func UntilShown(ctx context.Context, ask func(ctx context.Context) error) error 
 		default:
 			return err
 		}
-		if Sleep(ctx, listAge) != nil {
+		if Sleep(ctx, listAge+rand.N(2*listAge)) != nil { // two who ask by turns would be shown the same for ever
 			return refused
 		}
 	}

@@ -79,44 +79,32 @@ func showEnds(ctx context.Context, a front.Asked) (front.Shown, error) {
 	return front.Shown{Data: is, Again: front.UntilSlot(is.Now, is.Resolution())}, nil
 }
 
-// count reads the counts of the span, and what stands beside them.
+// count reads the counts of the span, of the same a week before, and how long calls took.
 func (e *endsSeen) count(ctx context.Context, a front.Asked) error {
-	var now, before stats.Report
-	var times ops.Percentiles
-	group, both := errgroup.WithContext(ctx)
-	group.Go(func() (err error) { now, err = e.ended(both, a, 0); return err })
-	group.Go(func() (err error) { before, times, err = e.besides(both, a); return err })
-	err := group.Wait()
+	now, err := ops.StatsOfExecs.Do(ctx, a.Ops, a.By, ops.StatsAsked{From: e.From, Before: e.Before, JobExec: e.Filter.JobExec})
 	if err != nil {
 		return err
 	}
-	if e.From, e.Cut = now.From, now.Cut; e.Cut { // there is too much to count, and the span is the latest part of it
-		if before, times, err = e.besides(ctx, a); err != nil {
-			return err
-		}
+	e.From, e.Cut = now.From, now.Cut
+	var before stats.Report
+	var times ops.Percentiles
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		before, err = ops.StatsOfExecs.Do(ctx, a.Ops, a.By, ops.StatsAsked{From: e.From.Add(-week), Before: e.Before.Add(-week), JobExec: e.Filter.JobExec})
+		return err
+	})
+	group.Go(func() (err error) {
+		times, err = ops.StatsPercentiles.Do(ctx, a.Ops, a.By, ops.PercentilesAsked{From: e.From, Before: e.Before, JobExec: e.Filter.JobExec})
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return err
 	}
 	if before.Cut {
 		before.Execs = nil // what is beside is of as long a time
 	}
 	e.Execs = beside(now.Execs, before.Execs, times.Execs)
 	return nil
-}
-
-// ended counts the ends of the span, or of the one so long before it.
-func (e *endsSeen) ended(ctx context.Context, a front.Asked, ago time.Duration) (stats.Report, error) {
-	return ops.StatsOfExecs.Do(ctx, a.Ops, a.By, ops.StatsAsked{From: e.From.Add(-ago), Before: e.Before.Add(-ago), JobExec: e.Filter.JobExec})
-}
-
-// besides reads the same of a week before, and how long calls took.
-func (e *endsSeen) besides(ctx context.Context, a front.Asked) (before stats.Report, times ops.Percentiles, err error) {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) { before, err = e.ended(ctx, a, week); return err })
-	group.Go(func() (err error) {
-		times, err = ops.StatsPercentiles.Do(ctx, a.Ops, a.By, ops.PercentilesAsked{From: e.From, Before: e.Before, JobExec: e.Filter.JobExec})
-		return err
-	})
-	err = group.Wait() // before what it has filled in is returned
-	return before, times, err
 }
 
 // beside puts what belongs to a job_exec beside one another; those with most errors first.
