@@ -242,15 +242,15 @@ func (l *look) examinePutOff(ctx context.Context) {
 	type why struct{ exec, kind string }
 	found := make(map[why]putOff)
 	sample := func(from store.Place, last time.Time, limit int) (more bool) {
-		to, more := l.page(ctx, from, last, limit)
+		to, more, err := l.tables.EndUpTo(ctx, l.db, from, last, limit)
+		l.err = cmp.Or(l.err, err)
 		var some []putOff
-		const statement = "operate/put_off"
-		l.query(ctx, l.db.SelectContext, &some, statement, l.tables.Fill(statement, store.Page(from, to, true)...))
+		l.query(ctx, l.db.SelectContext, &some, "operate/put_off", l.tables.Fill("operate/put_off", store.Page(from, to, true)...))
 		for _, one := range some {
 			key := why{one.JobExec, one.kind()}
 			found[key] = one.and(found[key])
 		}
-		return more
+		return more && l.err == nil
 	}
 	var parts []string
 	if sample(store.Place{Slot: prescient.EarliestDue}, l.now, putOffProbe) {
@@ -276,17 +276,6 @@ func (l *look) examinePutOff(ctx context.Context) {
 		l.say(l.judgePutOff(found[key], sampled))
 	}
 	l.orPart("put_off", "no check is put off without a call", parts)
-}
-
-// page is where the next rows behind a place end, up to the last second that counts; more says that there are others before that.
-func (l *look) page(ctx context.Context, from store.Place, last time.Time, rows int) (to store.Place, more bool) {
-	if l.err != nil {
-		return from, false
-	}
-	if to, more, l.err = l.tables.EndOfPage(ctx, l.db, from, rows); !more || to.Slot.After(last) {
-		return store.EndOf(last), false
-	}
-	return to, true
 }
 
 // row is one that was put off for the reason.

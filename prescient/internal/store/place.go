@@ -34,6 +34,14 @@ func (t Tables) EndOfPage(ctx context.Context, db prescient.DB, from Place, rows
 	return found[0], true, nil
 }
 
+// EndUpTo is EndOfPage of what is pending up to a second: where that has no more, the page ends there.
+func (t Tables) EndUpTo(ctx context.Context, db prescient.DB, from Place, last time.Time, rows int) (to Place, more bool, err error) {
+	if to, more, err = t.EndOfPage(ctx, db, from, rows); !more || to.Slot.After(last) {
+		return EndOf(last), false, err
+	}
+	return to, true, nil
+}
+
 // Page are the {slot}, {key} and {until} of a statement that reads the page of pending checks, which it calls job, behind a place: to where it ends, unless it
 // is the last one.
 func Page(from, to Place, more bool) []string {
