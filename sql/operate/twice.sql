@@ -1,5 +1,5 @@
--- Which rows ended more than once since a time, among the latest ends? Each is compared with the end of its key before it: between two ends of a row
--- comes none of another.
+-- Which rows ended more than once since a time, among the latest ends? Each is compared with the end of its key before it: between two
+-- ends of a row comes none of another.
 -- Index: PRIMARY of job_history, from its end, the limit's entries; KEY (job_key) for each, those of its key that are later and one more in
 -- each partition since then. Locks: none. 1: limit, 2: since when
 SELECT latest.entity_name, latest.entity_key, latest.job_exec, latest.tag, latest.slot AS next_check_at
