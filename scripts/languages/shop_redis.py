@@ -1,6 +1,7 @@
 """The shop's events from a stream of Redis. Once before it: XGROUP CREATE orders.shipped mailer 0 MKSTREAM"""
 import json, os, redis
-from shop import event, transaction
+from shop import transaction
+from shop_http import event
 
 r = redis.Redis.from_url(os.environ["REDIS_URL"])
 last = "0"   # first what it had in hand when it died; then ">", what is new

@@ -39,46 +39,53 @@ type program struct {
 func shopIn(t *testing.T, language string) program {
 	t.Helper()
 	file := func(name string) string { return filepath.Join(shops, name) }
-	var command []string
+	serves := func(interpreter, shop, serving string) program { // what the worker calls is a program of its own beside the shop
+		return program{[]string{interpreter, shop}, func(port string) []string { return []string{interpreter, serving, port} }}
+	}
 	switch language {
 	case "python":
-		command = []string{pages.Program(t, language, "python3", "-c", "import pymysql, cryptography"), file("shop.py")}
+		return serves(pages.Program(t, language, "python3", "-c", "import pymysql, cryptography"), file("shop.py"), file("shop_http.py"))
 	case "node":
-		command = onNode(t, language, file("shop.mjs"))
+		shop := onNode(t, language, file("shop.mjs"), file("shop_http.mjs"))
+		return serves(shop[0], shop[1], shop[2])
 	case "php":
 		php := pages.Program(t, language, "php", "-r", "exit(extension_loaded('pdo_mysql') ? 0 : 1);")
-		return program{[]string{php, file("shop.php")}, func(port string) []string { return []string{php, "-S", "127.0.0.1:" + port, file("shop.php")} }}
+		return program{[]string{php, file("shop.php")}, func(port string) []string { return []string{php, "-S", "127.0.0.1:" + port, file("shop_http.php")} }}
 	case "ruby":
-		command = []string{pages.Program(t, language, "ruby", "-e", "require 'mysql2'; require 'webrick'"), file("shop.rb")}
-	case "java":
-		command = []string{pages.Program(t, language, "java", "--version"), file("Shop.java")}
+		return serves(pages.Program(t, language, "ruby", "-e", "require 'mysql2'; require 'webrick'"), file("shop.rb"), file("shop_http.rb"))
+	case "java": // a program that is run from its text is one file
+		command := []string{pages.Program(t, language, "java", "--version"), file("Shop.java")}
+		return program{command, func(port string) []string { return append(slices.Clone(command), "serve", port) }}
 	case "sqlalchemy", "django":
 		return program{command: []string{pages.Program(t, "orm", "python3", "-c", "import "+language), file("orm/" + language + "_try.py")}}
 	case "activerecord":
 		return program{command: []string{pages.Program(t, language, "ruby", "-e", "require 'active_record'"), file("orm/activerecord_try.rb")}}
 	case "sequelize", "prisma", "drizzle":
 		return program{command: onNode(t, language, file("orm/"+language+"_try.mjs"))}
-	default:
-		t.Fatalf("PRESCIENT_TEST_LANGUAGES has %q, in which there is no shop", language)
 	}
-	return program{command, func(port string) []string { return append(slices.Clone(command), "serve", port) }}
+	t.Fatalf("PRESCIENT_TEST_LANGUAGES has %q, in which there is no shop", language)
+	return program{}
 }
 
-// onNode copies a program to where Node finds packages beside it: those that a script has put beside a Node of that name.
-func onNode(t *testing.T, name, file string) []string {
+// onNode copies programs to where Node finds packages beside them: those that a script has put beside a Node of that name. It returns Node and the copies.
+func onNode(t *testing.T, name string, files ...string) []string {
 	t.Helper()
 	node, dir := pages.Program(t, name, name, "--version"), t.TempDir()
-	text, err := os.ReadFile(file)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o600)
+	all := []string{node}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err == nil {
+			all = append(all, filepath.Join(dir, filepath.Base(file)))
+			err = os.WriteFile(all[len(all)-1], text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err == nil {
-		err = os.Symlink(filepath.Join(filepath.Dir(node), "../node_modules"), filepath.Join(dir, "node_modules"))
-	}
-	if err != nil {
+	if err := os.Symlink(filepath.Join(filepath.Dir(node), "../node_modules"), filepath.Join(dir, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
-	return []string{node, filepath.Join(dir, filepath.Base(file))}
+	return all
 }
 
 // The shop in each language does all that an app does with prescient. What is tried of an ORM holds.
@@ -149,16 +156,10 @@ func (s *shop) until(what string, is func() bool) {
 // starts starts the server of the shop, on a port that was free.
 func (s *shop) starts() {
 	s.Helper()
-	free, err := new(net.ListenConfig).Listen(s.Context(), "tcp", "127.0.0.1:0")
-	s.must(err)
-	address := free.Addr().String()
-	_ = free.Close() // the shop takes it
+	address := s.freeAddress()
 	s.url = "http://" + address
-	_, port, _ := net.SplitHostPort(address)
 	var said strings.Builder
-	serve := s.serve(port)
-	server := exec.Command(serve[0], serve[1:]...)
-	server.Env = s.env
+	server := s.server(address, s.env)
 	server.Stdout, server.Stderr = &said, &said
 	s.must(server.Start())
 	ended := make(chan error, 1)
@@ -177,6 +178,23 @@ func (s *shop) starts() {
 		}
 		return err == nil
 	})
+}
+
+// freeAddress is one that was free; the shop takes it.
+func (s *shop) freeAddress() string {
+	free, err := new(net.ListenConfig).Listen(s.Context(), "tcp", "127.0.0.1:0")
+	s.must(err)
+	defer free.Close()
+	return free.Addr().String()
+}
+
+// server is that of the shop at an address.
+func (s *shop) server(address string, env []string) *exec.Cmd {
+	_, port, _ := net.SplitHostPort(address)
+	serve := s.serve(port)
+	cmd := exec.Command(serve[0], serve[1:]...)
+	cmd.Env = env
+	return cmd
 }
 
 // work starts a worker, which forwards events, too.
