@@ -25,7 +25,8 @@ const Usual = 28 * 24 * time.Hour
 // What a moment's advice is from, at most: to estimate of twice as many checks takes twice as long.
 const momentEnds, momentChecks = 20_000, 1_000
 
-// Options fills in what is asked, and how much is read and made use of in a moment: within is for history and what is pending together. The error wraps prescient.ErrInvalid.
+// Options fills in what is asked, and how much is read and made use of in a moment: within is for history and what is pending together. The error wraps
+// prescient.ErrInvalid.
 func (a Asked) Options(o Options, within time.Duration) (Options, error) {
 	if err := errors.Join(prescient.ValidIdentifier("job_exec", a.JobExec), prescient.ValidIdentifier("entity_name", cmp.Or(a.Entity, "any"))); err != nil {
 		return o, err

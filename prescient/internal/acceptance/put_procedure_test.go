@@ -104,7 +104,7 @@ func TestPutAndRescheduleWorkInTheCallersTransaction(t *testing.T) {
 			tx = begin()
 			r.Insert(now, prescient.NewJob{Entity: order, JobExec: "check", DueAt: rig.At("14:00")})
 			got, err = r.calls(tx, "put", "order", key, "check", "", rig.At("15:00"), nil, "replace")
-			if errno.Is(err, 1020) { // MariaDB from 11.6 on refuses that, and has rolled back
+			if errno.Is(err, errno.CheckRead) { // MariaDB from 11.6 on refuses that, and has rolled back
 				_ = tx.Rollback()
 				tx = begin()
 				got, err = r.calls(tx, "put", "order", key, "check", "", rig.At("15:00"), nil, "replace")
@@ -117,7 +117,7 @@ func TestPutAndRescheduleWorkInTheCallersTransaction(t *testing.T) {
 			tx = begin()
 			r.Exec("UPDATE p_future_job SET expires_at = due_at + INTERVAL 1 HOUR, check_count = 2, revision = revision + 1 WHERE entity_key = ?", key)
 			got, err = r.calls(tx, "reschedule", "order", key, "check", "", rig.At("16:10"))
-			if errno.Is(err, 1020) {
+			if errno.Is(err, errno.CheckRead) {
 				_ = tx.Rollback()
 				tx = begin()
 				got, err = r.calls(tx, "reschedule", "order", key, "check", "", rig.At("16:10"))
