@@ -72,14 +72,10 @@ func (s *shop) strangers() {
 // withoutSecret serves where none is set: it ends, or does nothing of what it is asked for.
 func (s *shop) withoutSecret() {
 	address := s.freeAddress()
-	server := s.server(address, append(s.env, "SECRET="))
-	s.must(server.Start())
-	ended := make(chan error, 1)
-	go func() { ended <- server.Wait() }()
+	ended := s.runs(s.server(address, append(s.env, "SECRET=")))
 	s.until("it does not serve", func() bool {
 		select {
 		case err := <-ended:
-			ended <- err
 			return err != nil
 		default:
 			response, err := http.Post("http://"+address+"/checks/order-unshipped", "application/json", strings.NewReader("{}"))
@@ -89,8 +85,6 @@ func (s *shop) withoutSecret() {
 			return err == nil && response.StatusCode >= 500
 		}
 	})
-	_ = server.Process.Kill()
-	<-ended
 }
 
 // events are posted again, at the same time, and by others.

@@ -161,16 +161,12 @@ func (s *shop) starts() {
 	var said strings.Builder
 	server := s.server(address, s.env)
 	server.Stdout, server.Stderr = &said, &said
-	s.must(server.Start())
-	ended := make(chan error, 1)
-	go func() { ended <- server.Wait() }()
-	s.Cleanup(func() {
-		_ = server.Process.Kill()
-		<-ended
+	s.Cleanup(func() { // it has ended
 		if s.Failed() {
 			s.Logf("the shop said:\n%s", &said)
 		}
 	})
+	s.runs(server)
 	s.until("the shop is open", func() bool {
 		c, err := net.Dial("tcp", address)
 		if err == nil {
@@ -195,6 +191,15 @@ func (s *shop) server(address string, env []string) *exec.Cmd {
 	cmd := exec.Command(serve[0], serve[1:]...)
 	cmd.Env = env
 	return cmd
+}
+
+// runs starts a server, which is killed in the end, and says what it ended with.
+func (s *shop) runs(server *exec.Cmd) (ended <-chan error) {
+	s.must(server.Start())
+	all := make(chan error, 1)
+	go func() { all <- server.Wait(); close(all) }()
+	s.Cleanup(func() { _ = server.Process.Kill(); <-all })
+	return all
 }
 
 // work starts a worker, which forwards events, too.
