@@ -50,7 +50,7 @@ const exitCodes = `Exit codes:
   9    the account lacks a right; the message names the roles that have it
   10   doctor, status or check-endpoint found something to be warned about; blocking found that somebody waits or a row is locked; attest proved nothing
   11   doctor, status or check-endpoint found something that is bad; attest found a slot that was missed
-  130  interrupted before it was done; run, work, sweep and roll-forward stop gracefully and exit with 0`
+  130  interrupted before it was done; run, work, sweep, forward and roll-forward stop gracefully and exit with 0`
 
 // ExitCode returns the exit code of an error that a command returned.
 func ExitCode(err error) int { return exit.Code(err) }

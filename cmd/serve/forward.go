@@ -45,7 +45,7 @@ published again by others.`,
 			if err != nil {
 				return err
 			}
-			return prog.Connect(cmd, func(s *program.Session) error { return forwardOn(cmd.Context(), s, listen, untilEmpty) })
+			return gracefully(cmd.Context(), prog.Connect(cmd, func(s *program.Session) error { return forwardOn(cmd.Context(), s, listen, untilEmpty) }))
 		},
 	}
 	arguments.Text(cmd.Flags(), &listen, "listen", value.CheckListen, "serve /metrics and /healthz at this host:port, as metrics.listen does")

@@ -29,7 +29,7 @@ stay as they are.`,
 }
 
 func rollForward(cmd *cobra.Command, prog *program.Program) error {
-	return prog.Connect(cmd, func(s *program.Session) error {
+	return gracefully(cmd.Context(), prog.Connect(cmd, func(s *program.Session) error {
 		w, err := s.NewWorker(cmd.Context())
 		if err != nil {
 			return err
@@ -48,7 +48,7 @@ func rollForward(cmd *cobra.Command, prog *program.Program) error {
 			return err
 		}
 		return &exit.Error{Code: exit.CodeWarn, Err: errors.New("not everything overdue was moved"), Printed: true}
-	})
+	}))
 }
 
 func sayRolled(w io.Writer, rolled worker.Rolled, json bool) error {

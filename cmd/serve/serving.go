@@ -2,6 +2,8 @@ package serve
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,9 +26,28 @@ type runs struct {
 
 // serving runs a command that runs slots.
 func serving(cmd *cobra.Command, prog *program.Program, what runs) error {
-	return prog.Open(cmd, 0, func(s *program.Session) error {
+	return gracefully(cmd.Context(), prog.Open(cmd, 0, func(s *program.Session) error {
 		return s.Failed(cmd, what.on(cmd.Context(), s))
-	})
+	}))
+}
+
+// gracefully is how a command ends that was stopped while it began, with nothing in hand: as where it is stopped at work.
+func gracefully(ctx context.Context, err error) error {
+	if ctx.Err() != nil && nothingButStopped(err) {
+		return nil
+	}
+	return err
+}
+
+// nothingButStopped reports whether an error, and each of those that are joined in it, is the end of a context.
+func nothingButStopped(err error) bool {
+	if joined, is := err.(interface{ Unwrap() []error }); is {
+		return !slices.ContainsFunc(joined.Unwrap(), func(err error) bool { return !nothingButStopped(err) })
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		return nothingButStopped(inner)
+	}
+	return err == context.Canceled
 }
 
 // on does it on the database, or on each shard of it.

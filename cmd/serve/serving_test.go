@@ -42,6 +42,22 @@ func TestWhatAServiceFailsWithIsSaidOnceToPeople(t *testing.T) {
 	})
 }
 
+// What is stopped while it begins has nothing in hand, and ends as it does at work.
+func TestACommandThatIsStoppedWhileItBeginsEndsWell(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		r.Begin()
+		r.Variables["PRESCIENT_CONFIG"] = r.Configure("events:\n  routes:\n  - topics: orders.*\n    url: http://127.0.0.1:1/\n")
+		stopped, stop := context.WithCancel(t.Context())
+		stop()
+		for _, name := range []string{"run", "work", "sweep", "forward", "roll-forward"} {
+			got := rig.Execute(stopped, r.Options, r.EnvironmentOf([]string{name}), "", name)
+			if got.Wants(r.T, cmd.ExitOK); got.Err != "" {
+				r.Errorf("%s says %s", name, got.Err)
+			}
+		}
+	})
+}
+
 // Whoever reads the log of a service finds there why it is no more.
 func TestWhatAServiceFailsWithIsInItsLog(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
