@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,7 +59,7 @@ type rulesPlay struct {
 	*stage
 	out  *output.Printer
 	json bool
-	seen int // events that were told of
+	told []string // of events
 }
 
 func (p *rulesPlay) tell(format string, args ...any) {
@@ -122,10 +123,10 @@ func (p *rulesPlay) play(ctx context.Context) error {
 		p.tell("order/%d is shipped", order+1)
 	}
 	for ended := 0; ended < 3; {
-		if err := p.watch(ctx, 200*time.Millisecond); err != nil {
+		if err := p.db.GetContext(ctx, &ended, "SELECT COUNT(*) FROM "+p.prefix+"job_history"); err != nil {
 			return err
 		}
-		if err := p.db.GetContext(ctx, &ended, "SELECT COUNT(*) FROM "+p.prefix+"job_history"); err != nil {
+		if err := p.watch(ctx, 200*time.Millisecond); err != nil { // also where all have ended: the last of them has its event
 			return err
 		}
 	}
@@ -159,8 +160,11 @@ func (p *rulesPlay) watch(ctx context.Context, wait time.Duration) error {
 		if err := p.db.SelectContext(ctx, &events, "SELECT topic, event_key FROM "+p.prefix+"event_outbox ORDER BY generated_at, event_key"); err != nil {
 			return err
 		}
-		for ; p.seen < len(events); p.seen++ {
-			p.tell("event %-17s %s", events[p.seen].Topic, events[p.seen].Key)
+		for _, e := range events { // one that was written earlier may commit later
+			if line := fmt.Sprintf("event %-17s %s", e.Topic, e.Key); !slices.Contains(p.told, line) {
+				p.told = append(p.told, line)
+				p.tell("%s", line)
+			}
 		}
 		if time.Now().After(end) {
 			return nil
