@@ -114,9 +114,9 @@ func TestEveryIsolationLevelInsertsTheRightSlot(t *testing.T) {
 func (r *testRig) liveThrough(name string, db prescient.DB) {
 	r.T.Helper()
 	r.T.Run(name, func(t *testing.T) {
-		under := *r
-		under.T = t
-		r := &under
+		whole := r.T
+		r.T = t // what fails is of this part
+		defer func() { r.T = whole }()
 		defer r.Clear()
 		if tx, ok := db.(*sql.Tx); ok {
 			defer func() { r.Must(tx.Rollback()) }()
