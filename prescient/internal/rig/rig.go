@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
-
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -28,15 +28,17 @@ import (
 // its role, which has the rights of sql/grants and no more: clients as app-reschedule or app, workers as worker, lists of
 // history as analyst, and what operators do as owner. Only the tests' own statements are sent by root.
 type Rig struct {
-	T        *testing.T
-	D        servertest.Database
-	Root     *sql.DB
-	App      *sql.DB           // as an app has it: no parameters in its DSN
+	T       *testing.T
+	D       servertest.Database
+	Root    *sql.DB
+	App     *sql.DB // as an app has it: no parameters in its DSN
+	Server  text.Server
+	Dialect text.Dialect // what Setting comes to on the server
+	Setting text.Dialect // of the installation: see dialect.go
+	opener  Opener
+
+	mu       sync.Mutex        // of what follows: calls of job_execs make accounts and pools, too
 	accounts map[string]string // DSN by role
-	Server   text.Server
-	Dialect  text.Dialect // what Setting comes to on the server
-	Setting  text.Dialect // of the installation: see dialect.go
-	opener   Opener
 	pools    map[string]*sqlx.DB
 	apps     map[string]*sql.DB
 }
@@ -90,6 +92,13 @@ func (r *Rig) User(role string) string { return r.D.User(role) }
 // Account makes an account that has a role and nothing else, once, and returns its DSN.
 func (r *Rig) Account(role string) string {
 	r.T.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.account(role)
+}
+
+func (r *Rig) account(role string) string {
+	r.T.Helper()
 	if dsn, made := r.accounts[role]; made {
 		return dsn
 	}
@@ -110,7 +119,9 @@ func (r *Rig) Also(role, right, table string) {
 // connections.
 func (r *Rig) As(role string, now time.Time) *sqlx.DB {
 	r.T.Helper()
-	dsn := r.Account(role)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	dsn := r.account(role)
 	if !now.IsZero() {
 		dsn = servertest.WithParams(dsn, FixedClock(now))
 	}
@@ -130,7 +141,9 @@ func (r *Rig) Pool(now time.Time) *sqlx.DB { return r.As("owner", now) }
 func (r *Rig) AppAt(now time.Time) *sql.DB { return r.AppAs("app-reschedule", now) }
 
 func (r *Rig) AppAs(role string, now time.Time) *sql.DB {
-	dsn := servertest.WithParams(r.Account(role), FixedClock(now))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	dsn := servertest.WithParams(r.account(role), FixedClock(now))
 	if r.apps[dsn] == nil {
 		r.apps[dsn] = servertest.Open(r.T, dsn, "")
 	}
