@@ -47,7 +47,7 @@ func nothingButStopped(err error) bool {
 	if inner := errors.Unwrap(err); inner != nil {
 		return nothingButStopped(inner)
 	}
-	return err == context.Canceled
+	return errors.Is(err, context.Canceled) // a dialer has a text of its own for it
 }
 
 // on does it on the database, or on each shard of it.
