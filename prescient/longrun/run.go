@@ -15,6 +15,7 @@ import (
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun/internal/ahead"
+	"prescient/prescient/longrun/internal/check"
 	"prescient/prescient/longrun/internal/claimer"
 )
 
@@ -34,6 +35,7 @@ type Run struct {
 	term       lease.Term
 	mu         sync.Mutex
 	checkpoint []byte
+	at         check.Place // where its check waits, until a renewal may have moved that
 
 	part *part // nil for a run of its own
 }
@@ -101,6 +103,14 @@ func (r *Run) Checkpoint() []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.checkpoint
+}
+
+// waitsAt is where its check waits, as far as is known. The first who asks goes by it: where that does not do, whoever has tried finds the check.
+func (r *Run) waitsAt() (at check.Place) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, r.at = r.at, at
+	return at
 }
 
 // alive says whether the lease lives. Once over it stays so.
@@ -258,6 +268,7 @@ type term struct{ run *Run }
 // Renewed implements lease.Held.
 func (t term) Renewed(asked time.Time) {
 	t.run.term.Renewed(asked)
+	_ = t.run.waitsAt() // its check is moved ahead after that
 	t.run.exec.claimer.Renewed(t.run.ran(t.run.expiry()))
 }
 
