@@ -4,7 +4,7 @@ package longrun
 type places struct {
 	capacity          int
 	pools             map[string]int
-	running, starting map[string]int // by pool: those that are called, and those whose transactions are not committed yet
+	running, starting map[string]int // by pool: those whose functions are called, and those whose transactions are not committed yet
 }
 
 func newPlaces(capacity int, pools map[string]int) places {
@@ -29,4 +29,19 @@ func (p *places) beginning() (n int) {
 		n += some
 	}
 	return n
+}
+
+// take gives a run a place.
+func (p *places) take(run *Run) {
+	run.placed = true
+	p.running[run.row.pool]++
+}
+
+// leave takes it back, and says whether the run had one.
+func (p *places) leave(run *Run) (had bool) {
+	if had = run.placed; had {
+		run.placed = false
+		p.running[run.row.pool]--
+	}
+	return had
 }

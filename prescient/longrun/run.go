@@ -37,7 +37,8 @@ type Run struct {
 	checkpoint []byte
 	at         check.Place // where its check waits, until a renewal may have moved that
 
-	part *part // nil for a run of its own
+	placed bool  // it has a place; the runner's lock is held
+	part   *part // nil for a run of its own
 }
 
 // part is what a run that is a part of another has of its own.
@@ -135,10 +136,10 @@ func (r *Runner) launch(runs []*Run) {
 		ctx, run.cancel = context.WithCancelCause(context.Background())
 		if old := r.runs[run.row.key]; old != nil { // it lapsed, and ignores that
 			go old.lose(ErrLost)
-			r.places.running[old.row.pool]--
+			r.places.leave(old)
 		}
 		r.runs[run.row.key] = run
-		r.places.running[run.row.pool]++
+		r.places.take(run)
 		if r.ending {
 			run.cancel(ErrHandOn)
 		}
@@ -151,12 +152,21 @@ func (r *Runner) launch(runs []*Run) {
 	r.renewing.Do(func() { go r.renew() })
 }
 
-// leave gives the place of a run back.
+// returned gives the place of a run back: the next one is claimed while its end commits.
+func (r *Runner) returned(run *Run) {
+	r.mu.Lock()
+	left := r.places.leave(run)
+	r.mu.Unlock()
+	if left {
+		r.claimer.PlaceFree(run.row.pool)
+	}
+}
+
+// leave forgets a run that has ended.
 func (r *Runner) leave(run *Run) {
 	r.mu.Lock()
 	if r.runs[run.row.key] == run {
 		delete(r.runs, run.row.key)
-		r.places.running[run.row.pool]--
 	}
 	r.leaving++
 	r.mu.Unlock()
@@ -202,7 +212,10 @@ func (e *exec) call(ctx context.Context, run *Run) {
 				Msg("a long run ignores the end of its context; it is abandoned")
 		}
 	}
-	e.conclude(run, e.judge(ctx, run, a), time.Since(began))
+	ran := time.Since(began)
+	a = e.judge(ctx, run, a)
+	e.returned(run)
+	e.conclude(run, a, ran)
 }
 
 // judge says what the answer of a call comes to, by why its context ended, if it did.

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// mostRead is how many runs of a pool a look reads that may be claimed.
-	mostRead = 500
+	// mostRead is how many runs of a pool a look reads that may be claimed, and nextRead, where there is no place: those that come next.
+	mostRead, nextRead = 500, 50
 	// livingRead is how many runs it reads that lapse next.
 	livingRead = 8
 )
@@ -40,7 +40,7 @@ func (c *Claimer) query() (statement string, most map[string]int) {
 	}
 	const until = "run.allocated_until"
 	for _, pool := range c.Pools {
-		due := 1
+		due := nextRead
 		if !c.caller.Full(pool) {
 			due = mostRead
 		}
