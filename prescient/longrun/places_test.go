@@ -83,7 +83,7 @@ func TestAPlaceIsFreeOnceItsFunctionHasReturnedWhileTheEndIsYetToBeCommitted(t *
 		r.Must(err)
 		defer tx.Rollback()
 		key := prescient.FutureJob{EntityName: "report", EntityKey: runs, JobExec: "export"}.Key()
-		var slot time.Time
+		var slot string
 		r.Must(tx.QueryRow("SELECT next_check_at FROM p_future_job WHERE job_key = ?", key[:]).Scan(&slot))
 		_, err = tx.Exec("SELECT 1 FROM p_future_job FORCE INDEX (PRIMARY) WHERE next_check_at = ? AND job_key = ? FOR UPDATE", slot, key[:])
 		r.Must(err)
