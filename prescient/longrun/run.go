@@ -37,8 +37,10 @@ type Run struct {
 	checkpoint []byte
 	at         check.Place // where its check waits, until a renewal may have moved that
 
-	placed bool  // it has a place; the runner's lock is held
-	part   *part // nil for a run of its own
+	placed bool // it has a place; the runner's lock is held
+	ending bool // it gave that back, and its end is to be committed; the runner's lock is held
+
+	part *part // nil for a run of its own
 }
 
 // part is what a run that is a part of another has of its own.
@@ -152,10 +154,10 @@ func (r *Runner) launch(runs []*Run) {
 	r.renewing.Do(func() { go r.renew() })
 }
 
-// returned gives the place of a run back: the next one is claimed while its end commits.
+// returned gives the place of a run back whose function has returned: the next one is claimed while its end commits.
 func (r *Runner) returned(run *Run) {
 	r.mu.Lock()
-	left := r.places.leave(run)
+	left := r.places.end(run)
 	r.mu.Unlock()
 	if left {
 		r.claimer.PlaceFree(run.row.pool)
@@ -168,9 +170,13 @@ func (r *Runner) leave(run *Run) {
 	if r.runs[run.row.key] == run {
 		delete(r.runs, run.row.key)
 	}
+	left := r.places.over(run)
 	r.leaving++
 	r.mu.Unlock()
 	r.claimer.Finished(run.ran(run.row.allocatedUntil), run.became)
+	if left {
+		r.claimer.PlaceFree(run.row.pool)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.leaving--
