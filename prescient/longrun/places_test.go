@@ -2,7 +2,6 @@ package longrun_test
 
 import (
 	"context"
-	"database/sql"
 	"testing"
 	"time"
 
@@ -71,31 +70,6 @@ func TestWhatASlotRunMetWithoutAPlaceStartsInTheSameProgramOnceOneIsFree(t *test
 		if n := r.Count("SELECT COUNT(*) FROM p_job_history WHERE outcome = 'done'"); n != 3 {
 			t.Errorf("%d ended; want 3", n)
 		}
-		r.Balanced()
-	})
-}
-
-// Else a place would be idle for as long as an end and a start take.
-func TestAPlaceIsFreeOnceItsFunctionHasReturnedWhileTheEndIsYetToBeCommitted(t *testing.T) {
-	one(t, func(t *testing.T, r *testRig) {
-		runs, waits := r.meetsTwo()
-		tx, err := r.Root.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-		r.Must(err)
-		defer tx.Rollback()
-		key := prescient.FutureJob{EntityName: "report", EntityKey: runs, JobExec: "export"}.Key()
-		var slot string
-		r.Must(tx.QueryRow("SELECT next_check_at FROM p_future_job WHERE job_key = ?", key[:]).Scan(&slot))
-		_, err = tx.Exec("SELECT 1 FROM p_future_job FORCE INDEX (PRIMARY) WHERE next_check_at = ? AND job_key = ? FOR UPDATE", slot, key[:])
-		r.Must(err)
-		r.at("12:00:10")
-		r.running(runs).answer <- prescient.Answer{}
-		r.running(waits)
-		if ended := r.outcomes(); len(ended) > 0 {
-			t.Errorf("%v ended", ended)
-		}
-		r.Must(tx.Rollback())
-		r.wantOutcome(runs, "done")
-		r.answers(waits, "12:00:20", prescient.Answer{})
 		r.Balanced()
 	})
 }
