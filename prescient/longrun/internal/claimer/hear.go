@@ -89,6 +89,7 @@ func (c *Claimer) PlaceFree(pool string) {
 
 // placeFree says that a place of a pool came free. The lock is held.
 func (c *Claimer) placeFree(pool string) {
+	c.freed[pool] = true
 	if c.takeNext(pool) {
 		c.lookAfter(freePace)
 	} else {
