@@ -27,7 +27,9 @@ import (
 // would rule that out, or an upsert, which deadlocks with slot runs.
 //
 // Under REPEATABLE READ a row that was moved after the transaction's snapshot is invisible to a plain read; where a first
-// read may have missed it, a client reads again with FOR UPDATE, which locks the gap where the row would be. A pending
+// read may have missed it, a client reads again with FOR UPDATE, which locks the gap where the row would be. That read goes from
+// the key to the row, and a slot run that ends or moves the row the other way, so that the two may deadlock: seldom, as
+// TestAnAppAndASlotRunDoNotDeadlockOverAJob counts. No other order spares that: only by its key is a row found that the snapshot hides. A pending
 // row that an insert keeps is locked too, so that nobody can cancel it before the caller commits. On a handle that is
 // no transaction neither is needed.
 //

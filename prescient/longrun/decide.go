@@ -80,7 +80,7 @@ func (m met) goOn() ruling {
 	if most := max(m.guards.MaxErrors, 0); taken && m.run.takeovers >= most && !m.guards.Endless {
 		return ends(prescient.Crashed, fmt.Errorf("%w, %d times", errCrashed, m.run.takeovers+1))
 	}
-	if other := m.other(); m.apart() && other != nil {
+	if other := m.other(); m.terms.apart() && other != nil {
 		return ruling{behind: other, answer: prescient.Answer{Cause: prescient.CauseWaits}}
 	}
 	if m.elsewhere || !m.room {
@@ -91,7 +91,7 @@ func (m met) goOn() ruling {
 
 // begin is decide for a run that has not started.
 func (m met) begin(grid slots.Grid, same bool) ruling {
-	if m.apart() {
+	if m.terms.apart() {
 		if other := m.other(); other != nil {
 			if m.terms.Overlap != Queue || m.earlier((*known).waits) {
 				return ends(prescient.Overlapped, fmt.Errorf("%w: that is %s's until %s", errOverlapped, other.agent, slots.Stamp(other.allocatedUntil)))
@@ -99,14 +99,14 @@ func (m met) begin(grid slots.Grid, same bool) ruling {
 			return ruling{waits: !same, behind: other, answer: prescient.Answer{Cause: prescient.CauseWaits}}
 		}
 	}
-	first := m.apart() && m.earlier((*known).offered)
+	first := m.terms.apart() && m.earlier((*known).offered)
 	switch {
 	case m.elsewhere || !m.room || first && !m.claimed:
 		return ruling{offers: true, afresh: !same}
 	case first:
 		return ruling{soon: true, answer: prescient.Answer{Cause: prescient.CauseWaits}}
 	}
-	if m.apart() {
+	if m.terms.apart() {
 		if last := m.terms.LastStart; !last.IsZero() && m.terms.Interval > 0 {
 			if earliest := last.Add(m.terms.Interval - m.terms.Tolerance); m.now.Before(earliest) {
 				return ends(prescient.TooSoon, fmt.Errorf("%w, which started at %s: the earliest is %s", errTooSoon, slots.Stamp(last), slots.Stamp(earliest)))
@@ -117,8 +117,8 @@ func (m met) begin(grid slots.Grid, same bool) ruling {
 }
 
 // apart says whether runs of its schedule keep apart.
-func (m met) apart() bool {
-	return m.terms.Schedule != "" && m.terms.Overlap != "" && m.terms.Overlap != Allow
+func (t Terms) apart() bool {
+	return t.Schedule != "" && t.Overlap != "" && t.Overlap != Allow
 }
 
 // other is another run of its schedule that is under way; nil for none.

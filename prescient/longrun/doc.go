@@ -8,8 +8,8 @@
 //
 // Every start is one claim: one transaction locks the check, its schedule and the run, proves the token that was seen, and starts the run. A slot
 // run claims, in its own transaction, what it has just met, as far as there are places. What has no place, or is of a pool, is offered: the next agent
-// with a place claims it, as it claims what was handed on or has lapsed ([Runner.Serve]). Where nobody serves a pool ([Options] Pools) its runs wait, or
-// expire.
+// with a place claims it, as it claims what was handed on or has lapsed ([Runner.Serve]). A place is free once its function has returned, unless the runs of
+// its schedule keep apart, or as many ends as places are yet to be committed. Where nobody serves a pool ([Options] Pools) its runs wait, or expire.
 //
 // Load delays a claim by up to half a second, or a twentieth of a slot where that is less. Agents with a wake-up ([Options] WakeUp) tell each other at
 // once.

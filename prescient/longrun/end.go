@@ -61,7 +61,7 @@ func (e *exec) tryConclude(ctx context.Context, run *Run, a prescient.Answer, ra
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing once it is committed
-	p, err := check.Find(ctx, tx.Tx, &e.tables, e.options.Name, run.job)
+	p, err := check.Find(ctx, tx.Tx, &e.tables, e.options.Name, run.job, run.waitsAt())
 	if err != nil {
 		return err
 	}

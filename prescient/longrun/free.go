@@ -167,9 +167,12 @@ func (m *claims) commit(ctx context.Context, failed map[prescient.Key]error) err
 	if err != nil {
 		return err
 	}
+	if err := m.moveStarted(ctx, tx); err != nil {
+		return err
+	}
 	ended := make([]prescient.Outcome, len(m.jobs))
 	for i, job := range m.jobs {
-		if m.passed[i] != nil {
+		if m.passed[i] != nil || m.startedOf(job.Key()) != nil {
 			continue
 		}
 		p := check.Locked(tx.Tx, &m.tables, m.options.Name, job, m.free[i].slot, m.now)
@@ -199,6 +202,32 @@ func (m *claims) commit(ctx context.Context, failed map[prescient.Key]error) err
 	}
 	m.launch(m.started)
 	m.tellOfOffers(m.offered)
+	return nil
+}
+
+// moveStarted moves the checks of runs that start to where they wait: those together that go the same way, which is one mostly.
+func (m *claims) moveStarted(ctx context.Context, tx *sqlx.Tx) error {
+	type way struct{ from, to time.Time }
+	var ways []way
+	keys := make(map[way][]prescient.Key)
+	for i, job := range m.jobs {
+		if run := m.startedOf(job.Key()); run != nil {
+			w := way{m.free[i].slot, run.at.Slot}
+			if keys[w] == nil {
+				ways = append(ways, w)
+			}
+			keys[w] = append(keys[w], job.Key())
+		}
+	}
+	for _, w := range ways {
+		n, err := store.Affected(ctx, tx, ahead.Statement(&m.tables, keys[w], w.from, w.to))
+		if err == nil && n != len(keys[w]) {
+			err = fmt.Errorf("%d of %d were moved", n, len(keys[w]))
+		}
+		if err != nil {
+			return fmt.Errorf("moving the checks of long runs: %w", err)
+		}
+	}
 	return nil
 }
 

@@ -123,7 +123,14 @@ func (k *known) into() []any {
 // passOver takes note of the checks that are contested since somebody else has locked a run of theirs, or of their schedules, as who renews
 // it: such runs were not among those that were read.
 func passOver(ctx context.Context, tx *sqlx.Tx, tables *store.Tables, jobs []prescient.FutureJob, terms []Terms, read map[prescient.Key]bool) error {
-	conditions := runsOf(jobs, terms)
+	var others []prescient.FutureJob
+	var their []Terms
+	for i, job := range jobs {
+		if terms[i].Schedule != "" || !read[job.Key()] { // else its run is all that there is
+			others, their = append(others, job), append(their, terms[i])
+		}
+	}
+	conditions := runsOf(others, their)
 	if conditions == "" {
 		return nil
 	}

@@ -4,11 +4,12 @@ package longrun
 type places struct {
 	capacity          int
 	pools             map[string]int
-	running, starting map[string]int // by pool: those that are called, and those whose transactions are not committed yet
+	running, starting map[string]int // by pool: those that have a place, and those whose starts are not committed yet
+	ending            map[string]int // those that have none any more, and whose ends are not committed yet
 }
 
 func newPlaces(capacity int, pools map[string]int) places {
-	return places{capacity, pools, make(map[string]int), make(map[string]int)}
+	return places{capacity, pools, make(map[string]int), make(map[string]int), make(map[string]int)}
 }
 
 // of is how many there are for a pool, and left, how many of them are free.
@@ -29,4 +30,41 @@ func (p *places) beginning() (n int) {
 		n += some
 	}
 	return n
+}
+
+// take gives a run a place.
+func (p *places) take(run *Run) {
+	run.placed = true
+	p.running[run.row.pool]++
+}
+
+// end says that the function of a run has returned, whose end is to be committed: it gives its place back before that, unless as many ends as there
+// are places wait for it already. A run that keeps apart from the others of its schedule stays in its place: else the next of them, which waits
+// for that, would find it under way.
+func (p *places) end(run *Run) (had bool) {
+	pool := run.row.pool
+	if !run.placed || run.terms.apart() || p.ending[pool] >= p.of(pool) {
+		return false
+	}
+	run.ending = true
+	p.ending[pool]++
+	return p.leave(run)
+}
+
+// over forgets a run.
+func (p *places) over(run *Run) (had bool) {
+	if run.ending {
+		run.ending = false
+		p.ending[run.row.pool]--
+	}
+	return p.leave(run)
+}
+
+// leave takes its place back, and says whether it had one.
+func (p *places) leave(run *Run) (had bool) {
+	if had = run.placed; had {
+		run.placed = false
+		p.running[run.row.pool]--
+	}
+	return had
 }

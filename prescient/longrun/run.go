@@ -15,6 +15,7 @@ import (
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun/internal/ahead"
+	"prescient/prescient/longrun/internal/check"
 	"prescient/prescient/longrun/internal/claimer"
 )
 
@@ -34,6 +35,10 @@ type Run struct {
 	term       lease.Term
 	mu         sync.Mutex
 	checkpoint []byte
+	at         check.Place // where its check waits, until a renewal may have moved that
+
+	placed bool // it has a place; the runner's lock is held
+	ending bool // it gave that back, and its end is to be committed; the runner's lock is held
 
 	part *part // nil for a run of its own
 }
@@ -103,6 +108,14 @@ func (r *Run) Checkpoint() []byte {
 	return r.checkpoint
 }
 
+// waitsAt is where its check waits, as far as is known. The first who asks goes by it: where that does not do, whoever has tried finds the check.
+func (r *Run) waitsAt() (at check.Place) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, r.at = r.at, at
+	return at
+}
+
 // alive says whether the lease lives. Once over it stays so.
 func (r *Run) alive(now time.Time) bool {
 	if r.part != nil {
@@ -125,10 +138,10 @@ func (r *Runner) launch(runs []*Run) {
 		ctx, run.cancel = context.WithCancelCause(context.Background())
 		if old := r.runs[run.row.key]; old != nil { // it lapsed, and ignores that
 			go old.lose(ErrLost)
-			r.places.running[old.row.pool]--
+			r.places.leave(old)
 		}
 		r.runs[run.row.key] = run
-		r.places.running[run.row.pool]++
+		r.places.take(run)
 		if r.ending {
 			run.cancel(ErrHandOn)
 		}
@@ -141,16 +154,29 @@ func (r *Runner) launch(runs []*Run) {
 	r.renewing.Do(func() { go r.renew() })
 }
 
-// leave gives the place of a run back.
+// returned gives the place of a run back whose function has returned: the next one is claimed while its end commits.
+func (r *Runner) returned(run *Run) {
+	r.mu.Lock()
+	left := r.places.end(run)
+	r.mu.Unlock()
+	if left {
+		r.claimer.PlaceFree(run.row.pool)
+	}
+}
+
+// leave forgets a run that has ended.
 func (r *Runner) leave(run *Run) {
 	r.mu.Lock()
 	if r.runs[run.row.key] == run {
 		delete(r.runs, run.row.key)
-		r.places.running[run.row.pool]--
 	}
+	left := r.places.over(run)
 	r.leaving++
 	r.mu.Unlock()
 	r.claimer.Finished(run.ran(run.row.allocatedUntil), run.became)
+	if left {
+		r.claimer.PlaceFree(run.row.pool)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.leaving--
@@ -192,7 +218,10 @@ func (e *exec) call(ctx context.Context, run *Run) {
 				Msg("a long run ignores the end of its context; it is abandoned")
 		}
 	}
-	e.conclude(run, e.judge(ctx, run, a), time.Since(began))
+	ran := time.Since(began)
+	a = e.judge(ctx, run, a)
+	e.returned(run)
+	e.conclude(run, a, ran)
 }
 
 // judge says what the answer of a call comes to, by why its context ended, if it did.
@@ -258,6 +287,7 @@ type term struct{ run *Run }
 // Renewed implements lease.Held.
 func (t term) Renewed(asked time.Time) {
 	t.run.term.Renewed(asked)
+	_ = t.run.waitsAt() // its check is moved ahead after that
 	t.run.exec.claimer.Renewed(t.run.ran(t.run.expiry()))
 }
 

@@ -34,7 +34,7 @@ type Options struct {
 	Name string
 	// Lease is how long a run stays the agent's without being renewed; 1 minute by default, from 2 s to prescient.MaxLease.
 	Lease time.Duration
-	// Capacity is how many runs it has at a time; DefaultCapacity by default. What is due beyond that is offered to whoever has a place next.
+	// Capacity is how many runs it calls at a time; DefaultCapacity by default. What is due beyond that is offered to whoever has a place next.
 	Capacity int
 	// Pools are those that the agent serves, and how many runs of each it has at a time, beside Capacity; none by default. Their names
 	// are identifiers.
@@ -93,7 +93,7 @@ type exec struct {
 	onEnd  OnEnd  // nil for none
 }
 
-// Running is how many runs are called here now.
+// Running is how many runs are in hand here: they are called, or their ends are about to be committed.
 func (r *Runner) Running() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/lease"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/longrun/internal/check"
 )
 
 // rule decides about a check, and takes note of what is to be written.
@@ -74,13 +75,22 @@ func (m *claims) start(job prescient.FutureJob, terms Terms, row *known, r rulin
 	row.check, row.allocatedUntil = identityOf(job), m.now.Add(m.options.Lease)
 	m.keep(row)
 	m.rows = row.appendTo(m.rows, job)
-	run := m.newRun(job, terms, row)
-	m.started = append(m.started, run)
 	a := waitUntil(row.allocatedUntil).answer
-	if r.afresh {
-		a.Began = true
-	}
+	a.Began = r.afresh
+	run := m.newRun(job, terms, row)
+	run.at = check.Place{Slot: prescient.Decide(m.tables.Grid, m.guards, job, a, m.now).Slot, Revision: job.Revision + 1}
+	m.started = append(m.started, run)
 	return a
+}
+
+// startedOf is the run of a check that has started; nil for none.
+func (m *claims) startedOf(key prescient.Key) *Run {
+	for _, run := range m.started {
+		if run.row.key == key {
+			return run
+		}
+	}
+	return nil
 }
 
 // startsOf lets later occurrences of the same batch know of a start.

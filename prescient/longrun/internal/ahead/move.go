@@ -61,8 +61,7 @@ func (w way) move(ctx context.Context, db *sqlx.DB, tables *store.Tables, keys [
 	if len(same) == 0 {
 		return nil
 	}
-	move := tables.Fill("longrun/ahead", "{checks}", List(same), "{slot}", literal.Of(literal.AppendSecond, w.from),
-		"{to}", literal.Of(literal.AppendSecond, w.to))
+	move := Statement(tables, same, w.from, w.to)
 	if tables.Server == text.MariaDB { // where a move also waits for an insert beside it that is not committed
 		move = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " + move
 	}
@@ -70,6 +69,11 @@ func (w way) move(ctx context.Context, db *sqlx.DB, tables *store.Tables, keys [
 		return fmt.Errorf("moving the checks of long runs: %w", err)
 	}
 	return tx.Commit()
+}
+
+// Statement moves checks that are locked from one slot to another, where that has not begun.
+func Statement(tables *store.Tables, keys []prescient.Key, from, to time.Time) string {
+	return tables.Fill("longrun/ahead", "{checks}", List(keys), "{slot}", literal.Of(literal.AppendSecond, from), "{to}", literal.Of(literal.AppendSecond, to))
 }
 
 // List is the list of checks for longrun/ahead.

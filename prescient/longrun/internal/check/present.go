@@ -23,24 +23,38 @@ type Present struct {
 	key      prescient.Key
 	slot     sql.NullTime
 	revision sql.Null[uint64]
+	locked   bool
 
 	due, inserted                   sql.NullTime
 	checks, errors, putOff, totalMS sql.NullInt64
 
-	// Now is by the database's clock, and Paused says whether its job_exec is.
-	Now    time.Time
-	Paused bool
+	// Now is by the database's clock.
+	Now time.Time
 }
 
-// Find reads a check, for an agent that is to write what becomes of it.
-func Find(ctx context.Context, tx *sql.Tx, tables *store.Tables, agent string, job prescient.FutureJob) (Present, error) {
+// Place is where a check waits; zero where that is not known.
+type Place struct {
+	Slot     time.Time
+	Revision uint64
+}
+
+// Find reads a check, for an agent that is to write what becomes of it. One that is still in its place it locks by the same statement.
+func Find(ctx context.Context, tx *sql.Tx, tables *store.Tables, agent string, job prescient.FutureJob, at Place) (Present, error) {
 	p := Present{tables: tables, agent: agent, tx: tx, key: job.Key()}
-	err := tx.QueryRowContext(ctx, tables.Stmt.Get("longrun/find"), job.JobExec, prescient.AllExecs, p.key[:]).Scan(&p.Now, &p.slot, &p.revision,
-		&p.due, &p.inserted, &p.checks, &p.errors, &p.putOff, &p.totalMS, &p.Paused)
-	if err != nil {
+	if !at.Slot.IsZero() {
+		if err := p.lock(ctx, at); !errors.Is(err, ErrMoved) {
+			return p, err
+		}
+	}
+	if err := tx.QueryRowContext(ctx, tables.Stmt.Get("longrun/find"), p.key[:]).Scan(p.into()...); err != nil {
 		return p, fmt.Errorf("reading the check: %w", err)
 	}
 	return p, nil
+}
+
+// into is where the columns of a check go.
+func (p *Present) into() []any {
+	return []any{&p.Now, &p.slot, &p.revision, &p.due, &p.inserted, &p.checks, &p.errors, &p.putOff, &p.totalMS}
 }
 
 // Locked is a check that is locked as it was read: it waits for a slot.
@@ -65,13 +79,20 @@ func (p *Present) Count(job *prescient.FutureJob) {
 
 // Lock locks it, if it is still as it was read; else ErrMoved.
 func (p *Present) Lock(ctx context.Context) error {
-	var revision uint64
-	err := p.tx.QueryRowContext(ctx, p.tables.Stmt.Get("longrun/lock"), p.slot.Time, p.key[:], p.revision.V).Scan(&revision)
+	if p.locked {
+		return nil
+	}
+	return p.lock(ctx, Place{p.slot.Time, p.revision.V})
+}
+
+func (p *Present) lock(ctx context.Context, at Place) error {
+	err := p.tx.QueryRowContext(ctx, p.tables.Stmt.Get("longrun/lock"), at.Slot, p.key[:], at.Revision).Scan(p.into()...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return ErrMoved
 	} else if err != nil {
 		return fmt.Errorf("locking the check: %w", err)
 	}
+	p.locked = true
 	return nil
 }
 

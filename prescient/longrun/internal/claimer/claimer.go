@@ -87,6 +87,7 @@ type Claimer struct {
 	asked    []Claim                   // that are to be made
 	claiming int                       // transactions that are under way
 	began    int                       // looks
+	freed    map[string]bool           // pools in which a place came free since then
 	met      map[prescient.Key]offered // what was offered here, and did not start yet
 	helping  bool                      // it claims that
 }
@@ -105,7 +106,7 @@ type tracked struct {
 
 // New returns a claimer.
 func New(caller Caller, o Options) *Claimer {
-	return &Claimer{Options: o, caller: caller, machines: make(map[prescient.Key]*tracked), met: make(map[prescient.Key]offered), wake: bell.New()}
+	return &Claimer{Options: o, caller: caller, machines: make(map[prescient.Key]*tracked), met: make(map[prescient.Key]offered), freed: make(map[string]bool), wake: bell.New()}
 }
 
 // Serve claims until ctx ends.

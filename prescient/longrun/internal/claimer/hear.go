@@ -78,13 +78,18 @@ func (c *Claimer) Finished(r Run, how How) {
 	case HandedOn:
 		c.say(wakeup.Offer, r)
 	}
+}
+
+// PlaceFree says that the function of a run has returned: its place is free, while its end is yet to be committed.
+func (c *Claimer) PlaceFree(pool string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.placeFree(r.Pool)
+	c.placeFree(pool)
 }
 
 // placeFree says that a place of a pool came free. The lock is held.
 func (c *Claimer) placeFree(pool string) {
+	c.freed[pool] = true
 	if c.takeNext(pool) {
 		c.lookAfter(freePace)
 	} else {
@@ -106,6 +111,7 @@ func (c *Claimer) takeNext(pool string) bool {
 		return false
 	}
 	c.step(next, now, 0, machine.Event{Kind: machine.Refresh, Row: next.Row})
+	c.step(next, now, 0, machine.Event{Kind: machine.Timer}) // a look may be under way, which need not be over for that
 	c.wake.Ring()
 	return true
 }

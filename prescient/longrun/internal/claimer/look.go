@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	// mostRead is how many runs of a pool a look reads that may be claimed.
-	mostRead = 500
+	// mostRead is how many runs of a pool a look reads that may be claimed, and nextRead, where there is no place, nor one came free since the look
+	// before: those that come next. Agents that take turns fast would all claim the same of so few.
+	mostRead, nextRead = 500, 50
 	// livingRead is how many runs it reads that lapse next.
 	livingRead = 8
 )
@@ -30,8 +31,8 @@ type found struct {
 	row     machine.Row
 }
 
-// query is the statement of a look, and how many runs it reads at most of each pool that may be claimed.
-func (c *Claimer) query() (statement string, most map[string]int) {
+// query is the statement of a look, and how many runs it reads at most of each pool that may be claimed. freed are the pools in which places came free.
+func (c *Claimer) query(freed map[string]bool) (statement string, most map[string]int) {
 	most = make(map[string]int)
 	var b []byte
 	execs := "NULL" // none
@@ -40,8 +41,8 @@ func (c *Claimer) query() (statement string, most map[string]int) {
 	}
 	const until = "run.allocated_until"
 	for _, pool := range c.Pools {
-		due := 1
-		if !c.caller.Full(pool) {
+		due := nextRead
+		if freed[pool] || !c.caller.Full(pool) {
 			due = mostRead
 		}
 		most[pool] = due
@@ -64,9 +65,10 @@ func (c *Claimer) look(ctx context.Context) error {
 	defer cancel()
 	c.mu.Lock()
 	c.began++
-	began := c.began
+	began, freed := c.began, c.freed
+	c.freed = make(map[string]bool)
 	c.mu.Unlock()
-	query, most := c.query()
+	query, most := c.query(freed)
 	type row struct {
 		found
 		now time.Time
