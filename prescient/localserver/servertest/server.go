@@ -19,6 +19,7 @@ var servers struct {
 	sync.Mutex
 	byKind map[Kind]*localserver.Server
 	kept   map[any][]Database // on any, by what they were made like
+	made   map[like]*made
 }
 
 // Main runs a package's tests, stops the servers that they started and ends
