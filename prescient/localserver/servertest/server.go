@@ -11,9 +11,6 @@ import (
 	"prescient/prescient/localserver"
 )
 
-// dsnsVariable names the servers to test on. Set by scripts/test.
-const dsnsVariable = "PRESCIENT_TEST_DSNS"
-
 // servers are those that this process started, one of a kind, and what databases are kept for the tests to come.
 var servers struct {
 	sync.Mutex
