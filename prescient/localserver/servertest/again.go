@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -48,27 +47,27 @@ func (d Database) goesWith(t testing.TB) Database {
 	return d
 }
 
-// another returns a database that was given back under a name.
-func another(t testing.TB, under any) (d Database, is bool) {
+// another returns a database that a test has given back, if there is one like this.
+func another(t testing.TB, as like) (d Database, is bool) {
 	servers.Lock()
 	defer servers.Unlock()
-	free := servers.kept[under]
+	free := servers.kept[as]
 	if len(free) == 0 {
 		return Database{}, false
 	}
-	d, servers.kept[under] = free[len(free)-1], free[:len(free)-1]
+	d, servers.kept[as] = free[len(free)-1], free[:len(free)-1]
 	return d.goesWith(t), true
 }
 
-// keep lets another test have the database by a name.
-func (d Database) keep(under any) {
+// keep lets another test have the database.
+func (d Database) keep(as like) {
 	servers.Lock()
 	defer servers.Unlock()
 	if servers.kept == nil {
-		servers.kept = make(map[any][]Database)
+		servers.kept = make(map[like][]Database)
 	}
 	d.own.kept = true
-	servers.kept[under] = append(servers.kept[under], d)
+	servers.kept[as] = append(servers.kept[as], d)
 }
 
 // dropKept drops those that no test has at the end.
@@ -93,27 +92,28 @@ func (d Database) drop() error {
 	config.DBName = ""
 	ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
 	defer cancel()
-	statements := []string{"SET lock_wait_timeout = 20", "DROP DATABASE " + d.Name}
+	accounts := []string{"DO 0"}
 	for role := range d.own.accounts {
-		statements = append(statements, "DROP USER IF EXISTS '"+d.User(role)+"'@'%'")
+		accounts = append(accounts, "DROP USER IF EXISTS '"+d.User(role)+"'@'%'")
 	}
-	return execute(ctx, config.FormatDSN(), statements...)
+	return errors.Join(execute(ctx, config.FormatDSN(), "SET lock_wait_timeout = 20", "DROP DATABASE "+d.Name), execute(ctx, config.FormatDSN(), accounts...))
 }
 
 // giveBack lets the next test have the database, where this one was well, changed rows alone, and left nobody connected. Tables that were
 // written are as new then: no row, no number that was counted up, no statistics.
-func (d Database) giveBack(t testing.TB, like like) {
+func (d Database) giveBack(t testing.TB, as like) {
 	if d.own == nil || t.Failed() { // those of a server that a test has for itself go with it
 		return
 	}
-	ctx := context.Background()
+	ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
+	defer cancel()
 	conn, disconnect, err := d.connect(ctx)
 	if err != nil {
 		return
 	}
 	defer disconnect()
-	if clean, err := d.clean(ctx, conn, madeLike(like)); err == nil && clean {
-		d.keep(like)
+	if clean, err := d.clean(ctx, conn, madeLike(as)); err == nil && clean {
+		d.keep(as)
 	}
 }
 
@@ -129,12 +129,9 @@ func (d Database) connect(ctx context.Context) (conn *sql.Conn, disconnect func(
 	return conn, func() { _, _ = conn.Close(), db.Close() }, nil
 }
 
-// clean says whether all is as it was made, once tables that were written have been emptied.
+// clean says whether all is as it was made, once tables that were written, or that have counted, are emptied.
 func (d Database) clean(ctx context.Context, conn *sql.Conn, to *made) (bool, error) {
 	if alone, err := alone(ctx, conn); err != nil || !alone {
-		return false, err
-	}
-	if shape, err := d.shape(ctx, conn); err != nil || shape != to.shape {
 		return false, err
 	}
 	for role, was := range d.own.accounts {
@@ -142,12 +139,15 @@ func (d Database) clean(ctx context.Context, conn *sql.Conn, to *made) (bool, er
 			return false, err
 		}
 	}
+	statistics := `SELECT table_name FROM mysql.table_stats WHERE db_name = DATABASE() UNION SELECT table_name FROM mysql.column_stats WHERE db_name = DATABASE()`
 	if d.Flavour == localserver.MySQL {
-		if _, err := conn.ExecContext(ctx, "SET SESSION information_schema_stats_expiry = 0"); err != nil {
-			return false, err
-		}
+		statistics = "SET SESSION information_schema_stats_expiry = 0; SELECT table_name FROM information_schema.column_statistics WHERE schema_name = DATABASE()"
 	}
-	written, err := texts(ctx, conn, "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' AND update_time IS NOT NULL")
+	if of, err := texts(ctx, conn, statistics); err != nil || of != "" { // emptied tables keep them
+		return false, err
+	}
+	written, err := texts(ctx, conn, `SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'
+		AND (update_time IS NOT NULL OR auto_increment > 1)`)
 	if err != nil {
 		return false, err
 	}
@@ -170,7 +170,8 @@ func (d Database) clean(ctx context.Context, conn *sql.Conn, to *made) (bool, er
 			return false, err
 		}
 	}
-	return true, nil
+	shape, err := d.shape(ctx, conn)
+	return shape == to.shape, err
 }
 
 // empty leaves those rows in a table that were in it when it was made.
@@ -198,10 +199,7 @@ func alone(ctx context.Context, conn *sql.Conn) (bool, error) {
 	return false, nil
 }
 
-// counted is what SHOW CREATE TABLE says of how far a table has counted, which emptying it takes back.
-var counted = regexp.MustCompile(` AUTO_INCREMENT=\d+`)
-
-// shape tells all that a database has but for rows.
+// shape tells all that a database has but for rows, and how far its tables have counted.
 func (d Database) shape(ctx context.Context, conn *sql.Conn) (string, error) {
 	names, err := texts(ctx, conn, `SELECT CASE table_type WHEN 'BASE TABLE' THEN 'TABLE' ELSE table_type END, table_name
 		FROM information_schema.tables WHERE table_schema = DATABASE()
@@ -214,7 +212,7 @@ func (d Database) shape(ctx context.Context, conn *sql.Conn) (string, error) {
 		show = append(show, "SHOW CREATE "+strings.TrimSpace(object))
 	}
 	all, err := texts(ctx, conn, strings.Join(show, "; "))
-	return strings.ReplaceAll(counted.ReplaceAllString(all, ""), d.short(), "DATABASE"), err
+	return strings.ReplaceAll(all, d.short(), "DATABASE"), err
 }
 
 // shown is what the server says of the account of a role.

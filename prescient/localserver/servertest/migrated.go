@@ -10,6 +10,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
+	"prescient/prescient/localserver"
 	text "prescient/sql"
 	"prescient/sql/migrate"
 )
@@ -30,24 +31,16 @@ func (d Database) Migrated(t testing.TB, tables Tables) Database {
 	t.Helper()
 	config, err := mysql.ParseDSN(d.DSN)
 	must(t, err)
-	like := like{config.Net, config.Addr, tables.Schema, tables.By}
-	if used, is := another(t, like); is {
-		if tables.Up == nil { // else somebody may be connected
-			config.DBName = ""
-			d.keep(empty(config.FormatDSN()))
-		}
-		t.Cleanup(func() { used.giveBack(t, like) }) // once all that is opened from here on is closed
+	as := like{d.Server, config.Net, config.Addr, tables.Schema, tables.By}
+	if used, is := another(t, as); is {
+		t.Cleanup(func() { used.giveBack(t, as) }) // once all that is opened from here on is closed
 		return used
 	}
-	t.Cleanup(func() { d.giveBack(t, like) })
-	to := madeLike(like)
-	to.mu.Lock()
-	if to.statements == nil {
-		defer to.mu.Unlock()
-		d.describe(t, tables, to)
+	t.Cleanup(func() { d.giveBack(t, as) })
+	to := madeLike(as)
+	if to.described(t, d, tables) {
 		return d
 	}
-	to.mu.Unlock() // nothing changes them from here on
 	maker := d
 	if tables.As != nil {
 		maker.DSN = tables.As(d)
@@ -57,6 +50,15 @@ func (d Database) Migrated(t testing.TB, tables Tables) Database {
 	defer disconnect()
 	for _, s := range to.statements {
 		must(t, d.send(t.Context(), conn, s))
+	}
+	if to.shape == "" {
+		return d
+	}
+	root, close, err := d.connect(t.Context()) // who sees all
+	must(t, err)
+	defer close()
+	if shape, err := d.shape(t.Context(), root); err != nil || shape != to.shape {
+		t.Fatalf("a database that is made at once differs from the first that was made (%v):\n%s\nwas\n%s", err, shape, to.shape)
 	}
 	return d
 }
@@ -68,9 +70,14 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// describe makes the tables, and notes what has become of the database.
-func (d Database) describe(t testing.TB, tables Tables, to *made) {
+// described makes the tables and notes what has become of the database, unless that was done before.
+func (to *made) described(t testing.TB, d Database, tables Tables) (first bool) {
 	t.Helper()
+	to.mu.Lock() // nothing changes it once it has statements
+	defer to.mu.Unlock()
+	if to.statements != nil {
+		return false
+	}
 	ctx := t.Context()
 	if tables.Up != nil {
 		tables.Up(d)
@@ -86,6 +93,7 @@ func (d Database) describe(t testing.TB, tables Tables, to *made) {
 	defer disconnect()
 	names, err := texts(ctx, conn, "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'")
 	must(t, err)
+	var statements []statement
 	to.rows = make(map[string]statement)
 	for _, table := range strings.Fields(names) {
 		var name, create string
@@ -93,22 +101,24 @@ func (d Database) describe(t testing.TB, tables Tables, to *made) {
 		rows, err := d.contents(ctx, conn, table)
 		must(t, err)
 		to.rows[table] = rows
-		to.statements = append(to.statements, statement{query: create})
+		statements = append(statements, statement{query: create})
 		if rows.query != "" {
-			to.statements = append(to.statements, rows)
+			statements = append(statements, rows)
 		}
 	}
 	objects, err := tables.Objects()
 	must(t, err)
 	for _, object := range objects {
-		to.statements = append(to.statements, statement{query: object.Create})
+		statements = append(statements, statement{query: object.Create})
 	}
-	if server, err := text.ServerOf(ctx, conn); err != nil || server == text.TiDB { // nothing is given back there
-		must(t, err)
-		return
-	}
-	to.shape, err = d.shape(ctx, conn)
+	server, err := text.ServerOf(ctx, conn)
 	must(t, err)
+	if server != text.TiDB { // where nothing is given back
+		to.shape, err = d.shape(ctx, conn)
+		must(t, err)
+	}
+	to.statements = statements
+	return true
 }
 
 // contents returns the statement that fills a table as it is, none where it has no rows.
@@ -161,13 +171,11 @@ const anyDatabase = "{a test's database}"
 
 // like is what databases have in common of which a test may get any.
 type like struct {
+	server           *localserver.Server // another one may have its port later
 	network, address string
 	schema           migrate.Schema
 	by               string
 }
-
-// empty is what those have in common on a server that have no tables.
-type empty string
 
 // made are the statements that make a database of an empty one; none before the first.
 type made struct {

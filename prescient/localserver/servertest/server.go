@@ -15,7 +15,7 @@ import (
 var servers struct {
 	sync.Mutex
 	byKind map[Kind]*localserver.Server
-	kept   map[any][]Database // on any, by what they were made like
+	kept   map[like][]Database // on any
 	made   map[like]*made
 }
 
