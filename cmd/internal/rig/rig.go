@@ -165,26 +165,28 @@ func (r *Rig) At(clock string) {
 	r.Variables["PRESCIENT_DSN"] = servertest.WithParams(r.DSN, fmt.Sprintf("timestamp=%d.%06d", now.Unix(), now.Nanosecond()/1000))
 }
 
-// Begin sets the clock to 10:05, and makes the tables: in another database, of a test that left it as it was then, where there is one.
+// Begin sets the clock to 10:05, and makes the tables.
 func (r *Rig) Begin() {
 	r.Helper()
-	up := func() {
-		r.At("10:05")
-		r.OK("migrate")
-	}
-	if len(r.Variables) > 1 || len(r.accounts) > 0 { // no other test has them like that, or this one has done something before
+	r.At("10:05")
+	r.Migrate()
+}
+
+// Migrate makes the tables by the command, or moves on to the database of a test that left it as it was after that, where there is one. A test
+// that has set a variable or done something with its database keeps that.
+func (r *Rig) Migrate() {
+	r.Helper()
+	up := func() { r.OK("migrate") }
+	clock, own := strings.CutPrefix(r.Variables["PRESCIENT_DSN"], r.DSN)
+	if !own || len(r.Variables) > 1 || len(r.accounts) > 0 {
 		up()
 		return
 	}
-	r.use(r.d.Migrated(r.T, servertest.Tables{Schema: migrate.Schema{Resolution: 15 * time.Minute}, By: "prescient migrate",
-		Up: func(servertest.Database) { up() }, As: func(servertest.Database) string { return r.Account("owner") }}))
-	r.At("10:05")
-}
-
-// use has the tests of a rig work on a database.
-func (r *Rig) use(d servertest.Database) {
+	d := r.d.Migrated(r.T, servertest.Tables{Schema: migrate.Schema{Resolution: 15 * time.Minute}, By: "prescient migrate" + clock,
+		Up: func(servertest.Database) { up() }, As: func(servertest.Database) string { return r.Account("owner") }})
 	if d.Name != r.d.Name {
 		r.d, r.DSN, r.DB, r.accounts = d, d.DSN, d.Open(r.T, "parseTime=true"), make(map[string]string)
+		r.Variables["PRESCIENT_DSN"] = d.DSN + clock
 	}
 }
 
