@@ -16,8 +16,8 @@ import (
 )
 
 // Thousands of command lines are tried. The race detector takes five times the processor time for such lines (the usual line of each with
-// bad addresses of a server, in the file beside: 10.7 s and 2.2 s) and has little to find: those lines run under it, four at a time, and are of all
-// commands. So scripts/test runs these without it, in a step of their own.
+// bad addresses of a server, in the file beside: 10.7 s and 2.2 s) and has little to find: those lines, of each command but demo and dev, run under
+// it, four at a time. So scripts/test runs these without it, in a step of their own.
 
 // badInput makes values that are wrong for a flag, by what it takes; for many flags some are right.
 type badInput struct{ folder, missing, json, binary, empty string }

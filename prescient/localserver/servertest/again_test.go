@@ -36,7 +36,7 @@ func begin(t *testing.T, kind Kind) (*lent, Database, *sql.DB) {
 	l := &lent{TB: t}
 	schema := migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
 	d := kind.New(l).Migrated(l, Tables{Schema: schema, By: "migrations and app", Up: func(d Database) {
-		db := d.Open(l, "")
+		db := d.Open(l, "sql_mode=%27STRICT_ALL_TABLES%27") // as it is where the command migrates
 		_, err := migrate.Up(t.Context(), db, schema)
 		must(t, err)
 		mustDo(t, db, "CREATE TABLE app_settings (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(40), data VARBINARY(9)) ENGINE = InnoDB",

@@ -106,6 +106,9 @@ func (to *made) described(t testing.TB, d Database, tables Tables) (first bool) 
 			statements = append(statements, rows)
 		}
 	}
+	var mode string // which procedures keep
+	must(t, conn.QueryRowContext(ctx, "SELECT COALESCE(MIN(sql_mode), @@sql_mode) FROM information_schema.routines WHERE routine_schema = DATABASE()").Scan(&mode))
+	statements = append(statements, statement{query: "SET SESSION sql_mode = ?", args: []any{mode}})
 	objects, err := tables.Objects()
 	must(t, err)
 	for _, object := range objects {
