@@ -17,7 +17,7 @@ import (
 
 func TestAnotherResolutionIsRefusedNamingBoth(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		for _, args := range [][]string{
 			{"migrate"}, {"migrate", "status"}, {"run"}, {"work"}, {"sweep"}, {"roll-forward"}, {"pause", "x"},
 			{"insert", "--entity", "order/42", "--exec", "x", "--in", "3h"},

@@ -13,7 +13,7 @@ import (
 func TestAnAccountThatWantsTLSIsHintedAt(t *testing.T) {
 	const hint = "if the server or the account wants TLS, as with require_secure_transport, give tls.ca_file, or tls=true in the DSN"
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		dsn := r.Account("worker")
 		run := func(further ...string) rig.Result {
 			env := map[string]string{"PRESCIENT_DSN": dsn}

@@ -97,7 +97,7 @@ func TestMemoryIsBoundedHoweverManyRowsAreOverdue(t *testing.T) {
 	rows := sweepRows(t)
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Needs(rig.ColumnDefaults)
-		r.OK("migrate")
+		r.Migrate()
 		few, _ := sweep(r, fewRows)
 		many, took := sweep(r, rows)
 		r.Logf("peak of %d rows: %d MiB; of %d rows: %d MiB, in %s", fewRows, few>>20, rows, many>>20, took.Round(time.Second))

@@ -70,7 +70,7 @@ func TestInsertGetRescheduleCancel(t *testing.T) {
 
 func TestPayloadFromStdin(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		got := r.With(`{"from": "stdin"}`, "insert", "--entity", "a/1", "--exec", "x", "--in", "1h", "--payload", "-")
 		got.Wants(r.T, cmd.ExitOK)
 		if jobs := r.Jobs(); len(jobs) != 1 || !strings.Contains(string(jobs[0].Payload), "stdin") {
@@ -167,7 +167,7 @@ func pages(r *rig.Rig, list string, want int) {
 
 func TestWhatTheDatabaseHoldsDrivesNoTerminal(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		const nasty = "\x1b]0;title\a\u202e\u009b31m"
 		_, err := r.DB.Exec("ALTER TABLE future_job DROP CONSTRAINT future_job_seen") // such rows are of before that
 		r.Must(err)

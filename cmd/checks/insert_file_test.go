@@ -11,7 +11,7 @@ import (
 
 func TestInsertFile(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		r.At("13:00")
 		orders := rig.File(r.T, "orders.csv", "\ufeffentity,due_at,payload,on_pending\r\n"+
 			"order/1,2026-11-20 15:01,\"{\"\"lines\"\": 3}\",\r\norder/2,+1h,,\r\norder/2,+2h,,replace\r\n\r\n")
@@ -38,7 +38,7 @@ func TestInsertFile(t *testing.T) {
 
 func TestInsertFileReportsBadLinesAndDoesNothingHalf(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		r.At("13:00")
 		var text strings.Builder
 		for i := range 2500 { // lines 1 to 2500

@@ -98,7 +98,7 @@ func TestAnInsertDoesNotWaitForAPipeThatNobodyWritesTo(t *testing.T) {
 // The list of bad lines is one list: what the lines say and what the database says of them, in their order.
 func TestEveryWayToInsertAFileNamesTheSameBadLines(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		r.At("13:00")
 		r.OK("insert", "--entity", "order/there", "--exec", "x", "--in", "1h")
 		list := rig.File(r.T, "list.jsonl", strings.Join([]string{
@@ -137,7 +137,7 @@ func TestEveryWayToInsertAFileNamesTheSameBadLines(t *testing.T) {
 // and returns what it said.
 func holdUp(r *rig.Rig, args ...string) rig.Result {
 	r.Helper()
-	r.OK("migrate")
+	r.Migrate()
 	r.OK("insert", "--entity", "order/1400", "--exec", "x", "--in", "1h")
 	var text strings.Builder
 	for i := range 1500 {

@@ -98,7 +98,7 @@ func TestRequeueRefusesWhatItIsNotSureOf(t *testing.T) {
 // To the library 0 is the default: a command that is given it must not take that.
 func TestNoLimitOfZeroMeansSomethingElse(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		for _, line := range []string{
 			"pending --limit 0", "pending --limit -1", "pending --search 0", "pending --search -1", "pending --limit 10000",
 			"history --limit 0", "history --limit -1", "history --search 0", "history --limit 10000",

@@ -17,7 +17,7 @@ import (
 // A misspelt job_exec is said at once to whoever inserts or pauses it; what they asked for is done all the same.
 func TestAJobExecThatNobodyHasIsWarnedAbout(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		insert := func(key, exec string, flags ...string) rig.Result {
 			r.Helper()
 			return r.Execute(append([]string{"insert", "--entity", "order/" + key, "--exec", exec, "--in", "3h"}, flags...)...)
@@ -76,7 +76,7 @@ func TestAJobExecThatNobodyHasIsWarnedAbout(t *testing.T) {
 
 func TestAFileWithJobExecsThatNobodyHasIsWarnedAboutInAFewLines(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		r.Options.Register = func(_ context.Context, registry *prescient.Registry, _ cmd.Deps) error {
 			return registry.Register("known", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
 		}

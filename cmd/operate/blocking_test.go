@@ -13,7 +13,7 @@ import (
 
 func TestBlocking(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		// Without the rights it says what it cannot see, and what helps.
 		got := r.Execute("blocking")
 		if got.Code != cmd.ExitOK || !strings.Contains(got.Out, "Whether sessions wait for others does not show.\nNot shown is who waits for whose rows.\n") || !strings.Contains(got.Out, "      → GRANT PROCESS ON *.* TO '") {

@@ -205,7 +205,7 @@ func TestACancelledMigrationDoesNotWaitForItsTurn(t *testing.T) {
 func TestWhoMayNotSeeWhoHoldsATableIsToldSo(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Needs(rig.WaitingDDL)
-		r.OK("migrate")
+		r.Migrate()
 		tx, err := r.DB.BeginTx(r.Context(), nil)
 		r.Must(err)
 		defer tx.Rollback()

@@ -33,7 +33,7 @@ func TestACommandThatMeetsLockedRowsSaysWhoHasThem(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rig.EachFlavour(t, func(r *rig.Rig) {
 				r.Needs(rig.WaitingDDL)
-				r.OK("migrate")
+				r.Migrate()
 				r.OK("insert", "--entity", "order/1", "--exec", "x", "--in", "1h")
 				r.OK("schedule", "create", "one", "@hourly", "--exec", "x")
 				r.OK("rule", "set", "remind", "--occasion", "order.placed", "--exec", "x", "--delay", "3h")
@@ -77,7 +77,7 @@ func TestACommandThatMeetsLockedRowsSaysWhoHasThem(t *testing.T) {
 func TestWhoMayNotSeeWhoHasRowsIsToldWhatShows(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Needs(rig.WaitingDDL)
-		r.OK("migrate")
+		r.Migrate()
 		r.OK("insert", "--entity", "order/1", "--exec", "x", "--in", "1h")
 		tx, err := servertest.Open(t, r.Account("app"), "").BeginTx(r.Context(), nil)
 		r.Must(err)

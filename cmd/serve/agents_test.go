@@ -108,7 +108,7 @@ func TestTwoProcessesOfOneNameAreBothListedAndOneThatWasKilledStays(t *testing.T
 
 func TestAgentsAreWatchedUntilInterrupted(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		r.Watch("There is no agent", 2, "agents", "--watch").Wants(r.T, cmd.ExitOK)
 	})
 }

@@ -60,7 +60,7 @@ func publish(r *rig.Rig, ids ...string) {
 func TestForwardPublishesUntilTheOutboxIsEmpty(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		got, url := receive(r)
-		r.OK("migrate")
+		r.Migrate()
 		r.Variables["PRESCIENT_CONFIG"] = r.Configure(fmt.Sprintf("events:\n  routes:\n  - topics: orders.*\n    url: %s/hook\n", url))
 		says := func(args []string, wants ...string) {
 			said := r.OK(args...)
@@ -103,7 +103,7 @@ func TestForwardPublishesUntilTheOutboxIsEmpty(t *testing.T) {
 func TestForwardUntilEmptyNamesWhatCannotBePublished(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		got, url := receive(r)
-		r.OK("migrate")
+		r.Migrate()
 		r.Variables["PRESCIENT_CONFIG"] = r.Configure(fmt.Sprintf("events:\n  routes:\n  - topics: orders.*\n    url: %s/hook\n    refused: hold\n", url))
 		publish(r, "bad-1", "2")
 		for _, name := range []string{"first", "second"} {
@@ -149,7 +149,7 @@ func TestWorkPublishesBesideItsSlots(t *testing.T) {
 
 func TestForwardRefusesRoutesThatCannotBe(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		for _, test := range []struct{ name, routes, want string }{
 			{"no route", "[]", "events.routes is empty"},
 			{"a broker that is not there", "[{topics: a, url: 'pigeon://h'}]", "events.routes[0].url: \"pigeon\" is no broker that this program was built with; it has none"},

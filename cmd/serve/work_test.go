@@ -105,7 +105,7 @@ func (m *manager) hears(t *testing.T, want string) {
 
 func TestWorkTellsTheServiceManagerHowItIs(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		m := newManager(r.T)
 		r.Variables["NOTIFY_SOCKET"], r.Variables["WATCHDOG_USEC"] = m.path, "200000"
 		p := r.Start("a", "work")

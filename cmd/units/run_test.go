@@ -44,7 +44,7 @@ func runCron(r *rig.Rig, text string) (mailed string) {
 
 func TestCronMailsNothingWhileAllIsWell(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		r.OK("insert", "--entity", "order/1", "--exec", "unshipped", "--in", "3h") // not at a slot that may come while cron runs
 		folder := r.TempDir()
 		r.Must(os.WriteFile(filepath.Join(folder, "dsn"), []byte(r.DSN), 0o600))

@@ -49,7 +49,7 @@ func TestServeStartsWhereOthersReachItOnlyWithATokenOrAWord(t *testing.T) {
 // A page of another site that has its own name lead here gets nothing of what is open to this machine.
 func TestWhatIsOpenIsOpenForLocalhostAlone(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		s := start(r, "--serve-address", "127.0.0.1:0", "--serve-open", "operator")
 		for host, code := range map[string]int{"": 200, "localhost": 200, "LOCALHOST:8080": 200, "127.0.0.1": 200, "[::1]:80": 200, "[::1]": 200, "localhost.": 200,
 			"evil.example": 421, "evil.example:8080": 421, "localhost.evil.example": 421, "127.0.0.1.nip.io": 421, "10.0.0.1": 421} {

@@ -20,7 +20,7 @@ func user(r *rig.Rig, name, role string) {
 
 func TestPeopleSignInToThePageOfServe(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		user(r, "ada", "operator")
 		for _, role := range []string{"viewer", "operator", "admin", "door"} {
 			r.Variables["PRESCIENT_SERVE_DSN_"+strings.ToUpper(role)] = r.Account("serve-" + role)
@@ -75,7 +75,7 @@ func TestPeopleSignInToThePageOfServe(t *testing.T) {
 
 func TestServeRefusesAProviderThatCannotWork(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		p := r.Start("serve", "serve", "--serve-address", "127.0.0.1:0", "--serve-oidc-issuer", "https://id.example.org", "--serve-oidc-client-id", "a", "--serve-oidc-roles", "*=viewer")
 		p.Ends(t, cmd.ExitUsage)
 		r.Says(p.Err.String(), "give the base URL of the page")

@@ -75,7 +75,7 @@ const pending = "/api/v1/checks/pending?entity=order/42"
 
 func TestServeDoesWhatATokenLetsItsCallerDo(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		operator, viewer := token(r, "operator"), token(r, "viewer")
 		s := start(r, "--serve-address", "127.0.0.1:0")
 		insert := fmt.Sprintf(`{"checks":[{"entity":"order/42","job_exec":"ship","due_at":%q,"payload":{"secret":1}}]}`, time.Now().Add(3*time.Hour).UTC().Format(time.RFC3339))
@@ -108,7 +108,7 @@ func TestServeDoesWhatATokenLetsItsCallerDo(t *testing.T) {
 
 func TestServeBelievesItsProxiesAlone(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		operator := token(r, "operator")
 		for _, test := range []struct{ proxies, host string }{{"127.0.0.1", "198.51.100.1"}, {"10.0.0.7", "127.0.0.1"}} {
 			s := start(r, "--serve-address", "127.0.0.1:0", "--serve-proxies", test.proxies)
@@ -128,7 +128,7 @@ func TestServeBelievesItsProxiesAlone(t *testing.T) {
 
 func TestServeUsesAnAccountForEachRole(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		for _, role := range []string{"viewer", "operator", "admin", "door"} {
 			r.Variables["PRESCIENT_SERVE_DSN_"+strings.ToUpper(role)] = r.Account("serve-" + role)
 		}

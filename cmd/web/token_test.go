@@ -12,7 +12,7 @@ import (
 
 func TestTokensAreMadeListedRotatedAndRevokedByTheCommand(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		if got := r.OK("token", "list"); !strings.Contains(got, "there are no tokens") {
 			r.Error(got)
 		}

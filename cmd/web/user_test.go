@@ -13,7 +13,7 @@ const password = "correct horse battery"
 
 func TestUsersAreAddedListedChangedAndDisabledByTheCommand(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.OK("migrate")
+		r.Migrate()
 		with := func(stdin string, args ...string) rig.Result {
 			r.Helper()
 			return rig.Execute(t.Context(), cmd.Options{}, r.EnvironmentOf(nil), stdin, append([]string{"user"}, args...)...)

@@ -44,10 +44,15 @@ func eachFlavour(t *testing.T, test func(t *testing.T, r *rig)) {
 
 func newRig(t *testing.T, d servertest.Database) *rig {
 	t.Helper()
-	r := &rig{t: t, root: d.Open(t, "")}
-	_, err := migrate.Up(t.Context(), r.root, migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
-	r.must(err)
-	r.exec("CREATE TABLE orders (id BIGINT PRIMARY KEY, customer INT NOT NULL DEFAULT 0, shipped_at DATETIME(6), alerts INT NOT NULL DEFAULT 0, alerted_at DATETIME(6)) ENGINE = InnoDB")
+	r := &rig{t: t}
+	schema := migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
+	d = d.Migrated(t, servertest.Tables{Schema: schema, By: "migrations and app", Up: func(d servertest.Database) {
+		r.root = d.Open(t, "")
+		_, err := migrate.Up(t.Context(), r.root, schema)
+		r.must(err)
+		r.exec("CREATE TABLE orders (id BIGINT PRIMARY KEY, customer INT NOT NULL DEFAULT 0, shipped_at DATETIME(6), alerts INT NOT NULL DEFAULT 0, alerted_at DATETIME(6)) ENGINE = InnoDB")
+	}})
+	r.root = d.Open(t, "")
 	account := func(role string, more ...string) string {
 		var grants []string
 		if role != "reader" {
@@ -62,6 +67,7 @@ func newRig(t *testing.T, d servertest.Database) *rig {
 	}
 	r.account = func(role string) string { return fmt.Sprintf("'%s'@'%%'", d.User(role)) }
 	r.reader, r.worker = account("reader", "SELECT"), account("worker", "SELECT, UPDATE")
+	var err error
 	r.client, err = client.New(t.Context(), r.root, client.Options{Prefix: "p_"})
 	r.must(err)
 	r.events = event.New(r.client)

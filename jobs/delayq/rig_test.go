@@ -47,12 +47,11 @@ func eachFlavour(t *testing.T, resolution time.Duration, test func(t *testing.T,
 
 func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *rig {
 	t.Helper()
-	r := &rig{t: t, d: d, root: d.Open(t, ""), setting: text.Dialect(os.Getenv("PRESCIENT_TEST_DIALECT")),
-		roles: make(map[string]*mysql.Config), pools: make(map[string]*sqlx.DB)}
+	r := &rig{t: t, setting: text.Dialect(os.Getenv("PRESCIENT_TEST_DIALECT")), roles: make(map[string]*mysql.Config), pools: make(map[string]*sqlx.DB)}
+	r.d = d.Migrated(t, servertest.Tables{Schema: migrate.Schema{Prefix: "p_", Resolution: resolution, Dialect: r.setting}})
+	r.root = r.d.Open(t, "")
 	var err error
 	r.server, _, err = r.setting.Choose(t.Context(), r.root)
-	r.must(err)
-	_, err = migrate.Up(t.Context(), r.root, migrate.Schema{Prefix: "p_", Resolution: resolution, Dialect: r.setting})
 	r.must(err)
 	return r
 }
@@ -74,18 +73,10 @@ func (r *rig) exec(statement string, args ...any) {
 func (r *rig) as(role string) *mysql.Config {
 	r.t.Helper()
 	if r.roles[role] == nil {
-		config, err := mysql.ParseDSN(r.d.DSN)
+		_, statements, err := text.Grants(role, text.Account{Database: r.d.Name, Prefix: "p_", User: r.d.User(role), Server: r.server, Dialect: r.setting})
 		r.must(err)
-		config.User, config.Passwd = r.d.User(role), "Secret-42"
-		name := "'" + config.User + "'@'%'"
-		r.exec("CREATE USER " + name + " IDENTIFIED BY '" + config.Passwd + "'")
-		r.t.Cleanup(func() { r.exec("DROP USER " + name) })
-		_, statements, err := text.Grants(role, text.Account{Database: r.d.Name, Prefix: "p_", User: config.User, Server: r.server, Dialect: r.setting})
+		r.roles[role], err = mysql.ParseDSN(r.d.Account(r.t, role, statements, func(statement string) { r.exec(statement) }))
 		r.must(err)
-		for _, statement := range statements {
-			r.exec(statement)
-		}
-		r.roles[role] = config
 	}
 	return r.roles[role]
 }

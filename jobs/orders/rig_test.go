@@ -67,14 +67,18 @@ func eachCheck(t *testing.T, test func(t *testing.T, r *rig)) {
 
 func newRig(t *testing.T, d servertest.Database) *rig {
 	t.Helper()
-	r := &rig{t: t, d: d, roles: make(map[string]*mysql.Config)}
+	r := &rig{t: t, roles: make(map[string]*mysql.Config)}
+	schema := migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
+	r.d = d.Migrated(t, servertest.Tables{Schema: schema, By: "migrations and app", Up: func(d servertest.Database) {
+		root := d.Open(t, "")
+		_, err := migrate.Up(t.Context(), root, schema)
+		r.must(err)
+		r.must(orders.CreateTables(t.Context(), root, "app_"))
+	}})
 	var err error
-	r.dsn, err = mysql.ParseDSN(d.DSN)
+	r.dsn, err = mysql.ParseDSN(r.d.DSN)
 	r.must(err)
 	r.root = r.connect(r.dsn, nil)
-	_, err = migrate.Up(t.Context(), r.root, migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
-	r.must(err)
-	r.must(orders.CreateTables(t.Context(), r.root, "app_"))
 	r.account("app-reschedule", "SELECT, INSERT, UPDATE ON app_orders")
 	r.account("worker", "SELECT ON app_orders", "SELECT, INSERT ON app_order_alerts")
 	r.account("analyst")
@@ -100,20 +104,13 @@ func (r *rig) exec(db *sql.DB, statement string, args ...any) {
 // account makes an account with a role, and with further rights on the app's tables.
 func (r *rig) account(role string, rights ...string) {
 	r.t.Helper()
-	config := r.dsn.Clone()
-	config.User, config.Passwd = r.d.User(role), "Secret-42"
-	name := "'" + config.User + "'@'%'"
-	r.exec(r.root, "CREATE USER "+name+" IDENTIFIED BY '"+config.Passwd+"'")
-	r.t.Cleanup(func() { r.exec(r.root, "DROP USER "+name) })
-	_, statements, err := text.Grants(role, text.Account{Database: r.dsn.DBName, Prefix: "p_", User: config.User})
+	_, statements, err := text.Grants(role, text.Account{Database: r.d.Name, Prefix: "p_", User: r.d.User(role)})
 	r.must(err)
 	for _, right := range rights {
-		statements = append(statements, "GRANT "+strings.Replace(right, " ON ", " ON "+r.dsn.DBName+".", 1)+" TO "+name)
+		statements = append(statements, "GRANT "+strings.Replace(right, " ON ", " ON "+r.d.Name+".", 1)+" TO '"+r.d.User(role)+"'@'%'")
 	}
-	for _, statement := range statements {
-		r.exec(r.root, statement)
-	}
-	r.roles[role] = config
+	r.roles[role], err = mysql.ParseDSN(r.d.Account(r.t, role, statements, func(statement string) { r.exec(r.root, statement) }))
+	r.must(err)
 }
 
 // refusesChangedRows says whether the server refuses a transaction rows that were changed after its snapshot.

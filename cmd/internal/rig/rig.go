@@ -21,6 +21,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/localserver/servertest"
+	"prescient/sql/migrate"
 )
 
 // Main runs a package's tests, as servertest.Main does, and removes what they left: TestMain calls it.
@@ -168,7 +169,25 @@ func (r *Rig) At(clock string) {
 func (r *Rig) Begin() {
 	r.Helper()
 	r.At("10:05")
-	r.OK("migrate")
+	r.Migrate()
+}
+
+// Migrate makes the tables by the command, or moves on to the database of a test that left it as it was after that, where there is one. A test
+// that has set a variable or done something with its database keeps that.
+func (r *Rig) Migrate() {
+	r.Helper()
+	up := func() { r.OK("migrate") }
+	clock, own := strings.CutPrefix(r.Variables["PRESCIENT_DSN"], r.DSN)
+	if !own || len(r.Variables) > 1 || len(r.accounts) > 0 {
+		up()
+		return
+	}
+	d := r.d.Migrated(r.T, servertest.Tables{Schema: migrate.Schema{Resolution: 15 * time.Minute}, By: "prescient migrate" + clock,
+		Up: func(servertest.Database) { up() }, As: func(servertest.Database) string { return r.Account("owner") }})
+	if d.Name != r.d.Name {
+		r.d, r.DSN, r.DB, r.accounts = d, d.DSN, d.Open(r.T, "parseTime=true"), make(map[string]string)
+		r.Variables["PRESCIENT_DSN"] = d.DSN + clock
+	}
 }
 
 // String is for messages of failure.

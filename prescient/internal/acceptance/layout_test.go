@@ -136,7 +136,7 @@ var layers = []layer{
 	{"prescient/page", append([]string{"prescient/page/internal/*"}, rooms...)},
 	{"prescient/localserver", []string{"prescient/localserver/internal/*"}},
 	{"prescient/localserver/internal/*", nil},
-	{"prescient/localserver/servertest", []string{"prescient/localserver"}},
+	{"prescient/localserver/servertest", []string{"prescient/internal/errno", "prescient/localserver", "sql", "sql/migrate"}},
 	{"prescient/localserver/vitess", []string{"prescient/localserver", "prescient/localserver/internal/*"}},
 	{"prescient/prescienttest", append([]string{"slots", "sql", "sql/migrate", "prescient/localserver"}, rooms...)},
 	{"prescient/internal/rig", append([]string{"sql/migrate", "prescient/localserver/servertest"}, vocabulary...)},
@@ -173,7 +173,7 @@ var layers = []layer{
 	{"cmd/dev", append([]string{"prescient/localserver", "prescient/service", "jobs/*"}, command...)},
 	{"cmd", append([]string{"cmd/*", "jobs/http", "jobs/http/probe"}, command...)},
 	{"cmd/prescient", []string{"cmd", "prescient/api", "prescient/page/login", "prescient/event/broker", "prescient/event/broker/*", "prescient/longrun/wakeup", "prescient/notify/mail"}},
-	{"cmd/internal/rig", append([]string{"cmd", "sql", "prescient/localserver/servertest", "prescient/localserver/vitess"}, rooms...)}, // for tests
+	{"cmd/internal/rig", append([]string{"cmd", "sql", "sql/migrate", "prescient/localserver/servertest", "prescient/localserver/vitess"}, rooms...)}, // for tests
 	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*", "scripts/bench/internal/*"}, rooms...)},       // a module of its own
 	{"scripts/bench/internal/page", []string{"prescient/worker"}},
 	{"scripts/bench/internal/rig", append([]string{"sql/migrate", "prescient/localserver", "scripts/bench/internal/page"}, rooms...)},

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
@@ -53,22 +52,13 @@ type Opener struct {
 // workers and operators.
 func New(t *testing.T, d servertest.Database, resolution time.Duration, opener Opener) *Rig {
 	t.Helper()
-	r := &Rig{T: t, D: d, opener: opener, Setting: Dialect(), accounts: make(map[string]string), pools: make(map[string]*sqlx.DB),
+	r := &Rig{T: t, opener: opener, Setting: Dialect(), accounts: make(map[string]string), pools: make(map[string]*sqlx.DB),
 		apps: make(map[string]*sql.DB)}
-	config, err := mysql.ParseDSN(d.DSN)
-	r.Must(err)
-	like := server{config.Net, config.Addr, migrate.Schema{Prefix: "p_", Resolution: resolution, Dialect: r.Setting}}
-	used, again := servertest.Again(t, like)
-	if again {
-		r.D = used
-	}
-	t.Cleanup(func() { r.giveBack(like) }) // once all that is opened from here on is closed
+	r.D = d.Migrated(t, servertest.Tables{Schema: migrate.Schema{Prefix: "p_", Resolution: resolution, Dialect: r.Setting}})
 	r.Root = r.D.Open(t, "")
+	var err error
 	r.Server, r.Dialect, err = r.Setting.Choose(t.Context(), r.Root)
 	r.Must(err)
-	if !again {
-		r.migrate(like)
-	}
 	r.App = servertest.Open(t, r.Account("app-reschedule"), "")
 	return r
 }

@@ -2,21 +2,42 @@ package servertest
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/localserver"
 )
 
-// To make the tables of a database and to drop them is most of what a server has to do for a test. So one that a test leaves as it was
-// made is given to the next that wants one like it: Keep says so, and what made it; Again asks for it.
+// To make the tables of a database and to drop them is most of what a server has to do for a test, and to grant rights on them most of the
+// rest. So a database that a test leaves as it was made, with its accounts, is given to the next test that wants one like it.
+
+// owned is what is known of a database that is dropped after its test.
+type owned struct {
+	kept     bool               // another test gets it
+	accounts map[string]account // by role
+}
+
+// account is one of a database: what it was granted, and what the server said of it then.
+type account struct{ grants, shown string }
 
 // goesWith has the database dropped at the end of a test that does not give it back.
 func (d Database) goesWith(t testing.TB) Database {
-	kept := new(bool)
-	d.kept = kept
+	own := &owned{accounts: make(map[string]account)}
+	if d.own != nil {
+		own.accounts = d.own.accounts
+	}
+	d.own = own
 	t.Cleanup(func() {
-		if *kept {
+		if own.kept {
 			return
 		}
 		if err := d.drop(); err != nil {
@@ -26,31 +47,27 @@ func (d Database) goesWith(t testing.TB) Database {
 	return d
 }
 
-// Again returns a database that another test gave back, and that was made like this; none is there before one was.
-func Again(t testing.TB, like any) (d Database, is bool) {
+// another returns a database that a test has given back, if there is one like this.
+func another(t testing.TB, as like) (d Database, is bool) {
 	servers.Lock()
 	defer servers.Unlock()
-	free := servers.kept[like]
+	free := servers.kept[as]
 	if len(free) == 0 {
 		return Database{}, false
 	}
-	d, servers.kept[like] = free[len(free)-1], free[:len(free)-1]
+	d, servers.kept[as] = free[len(free)-1], free[:len(free)-1]
 	return d.goesWith(t), true
 }
 
-// Keep gives a database back at the end of a test, if clean says that it is as it was made, with nobody connected to it. like says how
-// it was made: by that another test gets it.
-func (d Database) Keep(like any, clean func() bool) {
-	if d.kept == nil || !clean() { // those of a server that a test has for itself go with it
-		return
-	}
+// keep lets another test have the database.
+func (d Database) keep(as like) {
 	servers.Lock()
 	defer servers.Unlock()
 	if servers.kept == nil {
-		servers.kept = make(map[any][]Database)
+		servers.kept = make(map[like][]Database)
 	}
-	*d.kept = true
-	servers.kept[like] = append(servers.kept[like], d)
+	d.own.kept = true
+	servers.kept[as] = append(servers.kept[as], d)
 }
 
 // dropKept drops those that no test has at the end.
@@ -75,5 +92,164 @@ func (d Database) drop() error {
 	config.DBName = ""
 	ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
 	defer cancel()
-	return execute(ctx, config.FormatDSN(), "SET lock_wait_timeout = 20", "DROP DATABASE "+d.Name)
+	accounts := []string{"DO 0"}
+	for role := range d.own.accounts {
+		accounts = append(accounts, "DROP USER IF EXISTS '"+d.User(role)+"'@'%'")
+	}
+	return errors.Join(execute(ctx, config.FormatDSN(), "SET lock_wait_timeout = 20", "DROP DATABASE "+d.Name), execute(ctx, config.FormatDSN(), accounts...))
+}
+
+// giveBack lets the next test have the database, where this one was well, changed rows alone, and left nobody connected. Tables that were
+// written are as new then: no row, no number that was counted up, no statistics.
+func (d Database) giveBack(t testing.TB, as like) {
+	if d.own == nil || t.Failed() { // those of a server that a test has for itself go with it
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
+	defer cancel()
+	conn, disconnect, err := d.connect(ctx)
+	if err != nil {
+		return
+	}
+	defer disconnect()
+	if clean, err := d.clean(ctx, conn, madeLike(as)); err == nil && clean {
+		d.keep(as)
+	}
+}
+
+// connect returns a connection of root's, which takes several statements at once.
+func (d Database) connect(ctx context.Context) (conn *sql.Conn, disconnect func(), err error) {
+	db, err := sql.Open("mysql", WithParams(d.DSN, "multiStatements=true&interpolateParams=true"))
+	if err != nil {
+		return nil, nil, err
+	}
+	if conn, err = db.Conn(ctx); err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return conn, func() { _, _ = conn.Close(), db.Close() }, nil
+}
+
+// clean says whether all is as it was made, once tables that were written, or that have counted, are emptied.
+func (d Database) clean(ctx context.Context, conn *sql.Conn, to *made) (bool, error) {
+	if alone, err := alone(ctx, conn); err != nil || !alone {
+		return false, err
+	}
+	for role, was := range d.own.accounts {
+		if shown, err := d.shown(ctx, conn, role); err != nil || shown != was.shown {
+			return false, err
+		}
+	}
+	statistics := `SELECT table_name FROM mysql.table_stats WHERE db_name = DATABASE() UNION SELECT table_name FROM mysql.column_stats WHERE db_name = DATABASE()`
+	if d.Flavour == localserver.MySQL {
+		statistics = "SET SESSION information_schema_stats_expiry = 0; SELECT table_name FROM information_schema.column_statistics WHERE schema_name = DATABASE()"
+	}
+	if of, err := texts(ctx, conn, statistics); err != nil || of != "" { // emptied tables keep them
+		return false, err
+	}
+	written, err := texts(ctx, conn, `SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'
+		AND (update_time IS NOT NULL OR auto_increment > 1)`)
+	if err != nil {
+		return false, err
+	}
+	var look []string
+	for table := range to.rows {
+		look = append(look, fmt.Sprintf("SELECT '%s' FROM DUAL WHERE EXISTS (SELECT 1 FROM %[1]s)", table))
+	}
+	filled, err := texts(ctx, conn, strings.Join(look, " UNION ALL "))
+	if err != nil {
+		return false, err
+	}
+	if _, err := conn.ExecContext(ctx, "SET lock_wait_timeout = 1"); err != nil {
+		return false, err
+	}
+	for _, table := range slices.Sorted(maps.Keys(to.rows)) {
+		if !slices.Contains(strings.Fields(written+filled), table) {
+			continue
+		}
+		if err := d.empty(ctx, conn, table, to.rows[table]); err != nil {
+			return false, err
+		}
+	}
+	shape, err := d.shape(ctx, conn)
+	return shape == to.shape, err
+}
+
+// empty leaves those rows in a table that were in it when it was made.
+func (d Database) empty(ctx context.Context, conn *sql.Conn, table string, rows statement) error {
+	if rows.query != "" {
+		if is, err := d.contents(ctx, conn, table); err != nil || slices.Equal(is.args, rows.args) {
+			return err
+		}
+	}
+	if _, err := conn.ExecContext(ctx, "TRUNCATE TABLE "+table); err != nil || rows.query == "" {
+		return err
+	}
+	return d.send(ctx, conn, rows)
+}
+
+// alone waits until the server has noticed that the test's connections are closed, for as long as that may take.
+func alone(ctx context.Context, conn *sql.Conn) (bool, error) {
+	for wait := time.Millisecond; wait < time.Second; wait *= 2 {
+		others, err := texts(ctx, conn, "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()")
+		if !errno.Is(err, errno.NotShown) && (err != nil || others == "") {
+			return err == nil, err
+		}
+		time.Sleep(wait)
+	}
+	return false, nil
+}
+
+// shape tells all that a database has but for rows, and how far its tables have counted.
+func (d Database) shape(ctx context.Context, conn *sql.Conn) (string, error) {
+	names, err := texts(ctx, conn, `SELECT CASE table_type WHEN 'BASE TABLE' THEN 'TABLE' ELSE table_type END, table_name
+		FROM information_schema.tables WHERE table_schema = DATABASE()
+		UNION ALL SELECT routine_type, routine_name FROM information_schema.routines WHERE routine_schema = DATABASE() ORDER BY 1, 2`)
+	if err != nil {
+		return "", err
+	}
+	show := []string{"SHOW TRIGGERS", "SHOW EVENTS", "SHOW CREATE DATABASE " + d.Name}
+	for object := range strings.Lines(names) {
+		show = append(show, "SHOW CREATE "+strings.TrimSpace(object))
+	}
+	all, err := texts(ctx, conn, strings.Join(show, "; "))
+	return strings.ReplaceAll(all, d.short(), "DATABASE"), err
+}
+
+// shown is what the server says of the account of a role.
+func (d Database) shown(ctx context.Context, conn *sql.Conn, role string) (string, error) {
+	name := "'" + d.User(role) + "'@'%'"
+	return texts(ctx, conn, "SHOW CREATE USER "+name+"; SHOW GRANTS FOR "+name)
+}
+
+// texts reads all rows of all results, a line for each.
+func texts(ctx context.Context, conn *sql.Conn, query string) (string, error) {
+	rows, err := conn.QueryContext(ctx, query)
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	var b strings.Builder
+	for {
+		columns, err := rows.Columns()
+		if err != nil {
+			return "", err
+		}
+		values, into := make([]sql.RawBytes, len(columns)), make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		for rows.Next() {
+			if err := rows.Scan(into...); err != nil {
+				return "", err
+			}
+			for _, value := range values {
+				b.Write(value)
+				b.WriteByte(' ')
+			}
+			b.WriteByte('\n')
+		}
+		if !rows.NextResultSet() {
+			return b.String(), rows.Err()
+		}
+	}
 }

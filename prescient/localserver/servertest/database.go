@@ -27,7 +27,7 @@ type Database struct {
 	// given in PRESCIENT_TEST_DSNS. Other tests use it too: leave it running.
 	Server *localserver.Server
 
-	kept *bool // it was given back by Keep, of those that go with their test
+	own *owned // nil for one that goes with its server
 }
 
 // Each runs a test on every server, on all of them at the same time, as subtests
@@ -182,12 +182,13 @@ const prefix = "px_test_"
 
 // User returns a name for the account of a role in a test's database: short
 // enough for MySQL, where it may have 32 characters.
-func (d Database) User(role string) string {
-	return strings.TrimPrefix(d.Name, prefix) + "." + role
-}
+func (d Database) User(role string) string { return d.short() + "." + role }
+
+// short is the part of its name that no other database has.
+func (d Database) short() string { return strings.TrimPrefix(d.Name, prefix) }
 
 // Account makes the account of a role on the database, with what grants are
-// sent by exec, and returns its DSN. It is dropped at the end of the test.
+// sent by exec, and returns its DSN. It goes with the database.
 func (d Database) Account(t testing.TB, role string, grants []string, exec func(statement string)) string {
 	t.Helper()
 	config, err := mysql.ParseDSN(d.DSN)
@@ -195,11 +196,25 @@ func (d Database) Account(t testing.TB, role string, grants []string, exec func(
 		t.Fatalf("the DSN of the test's database: %v", err)
 	}
 	config.User, config.Passwd = d.User(role), "Secret-42"
-	name := "'" + config.User + "'@'%'"
+	name, all := "'"+config.User+"'@'%'", strings.Join(grants, "; ")
+	if d.own != nil {
+		if was, is := d.own.accounts[role]; is && was.grants == all {
+			return config.FormatDSN()
+		} else if is {
+			exec("DROP USER " + name)
+		}
+		d.own.accounts[role] = account{} // which is dropped, whatever comes of its rights
+	}
 	exec("CREATE USER " + name + " IDENTIFIED BY '" + config.Passwd + "'")
-	t.Cleanup(func() { exec("DROP USER " + name) })
 	for _, statement := range grants {
 		exec(statement)
+	}
+	if d.own != nil {
+		conn, disconnect, err := d.connect(context.Background())
+		must(t, err)
+		defer disconnect()
+		shown, _ := d.shown(context.Background(), conn, role) // where root may not ask for it, no other test gets the database
+		d.own.accounts[role] = account{all, shown}
 	}
 	return config.FormatDSN()
 }

@@ -9,6 +9,9 @@ import (
 	"prescient/prescient/localserver"
 )
 
+// dsnsVariable names the servers to test on. Set by scripts/test.
+const dsnsVariable = "PRESCIENT_TEST_DSNS"
+
 // A Kind of server is a flavour, or a flavour and a version, under the name
 // that localserver.Named reads.
 type Kind string

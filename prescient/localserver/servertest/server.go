@@ -11,14 +11,12 @@ import (
 	"prescient/prescient/localserver"
 )
 
-// dsnsVariable names the servers to test on. Set by scripts/test.
-const dsnsVariable = "PRESCIENT_TEST_DSNS"
-
 // servers are those that this process started, one of a kind, and what databases are kept for the tests to come.
 var servers struct {
 	sync.Mutex
 	byKind map[Kind]*localserver.Server
-	kept   map[any][]Database // on any, by what they were made like
+	kept   map[like][]Database // on any
+	made   map[like]*made
 }
 
 // Main runs a package's tests, stops the servers that they started and ends
