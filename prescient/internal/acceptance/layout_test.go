@@ -174,7 +174,7 @@ var layers = []layer{
 	{"cmd", append([]string{"cmd/*", "jobs/http", "jobs/http/probe"}, command...)},
 	{"cmd/prescient", []string{"cmd", "prescient/api", "prescient/page/login", "prescient/event/broker", "prescient/event/broker/*", "prescient/longrun/wakeup", "prescient/notify/mail"}},
 	{"cmd/internal/rig", append([]string{"cmd", "sql", "sql/migrate", "prescient/localserver/servertest", "prescient/localserver/vitess"}, rooms...)}, // for tests
-	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*", "scripts/bench/internal/*"}, rooms...)},       // a module of its own
+	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*", "scripts/bench/internal/*"}, rooms...)},                      // a module of its own
 	{"scripts/bench/internal/page", []string{"prescient/worker"}},
 	{"scripts/bench/internal/rig", append([]string{"sql/migrate", "prescient/localserver", "scripts/bench/internal/page"}, rooms...)},
 	{"scripts/bench/internal/slotrun", append([]string{"jobs/orders", "scripts/bench/internal/rig"}, rooms...)},
