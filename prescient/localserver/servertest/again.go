@@ -215,10 +215,11 @@ func (d Database) shape(ctx context.Context, conn *sql.Conn) (string, error) {
 	return strings.ReplaceAll(all, d.short(), "DATABASE"), err
 }
 
-// shown is what the server says of the account of a role.
+// shown is what the server says of the account of a role. MariaDB tells rights in another order once other accounts come and go.
 func (d Database) shown(ctx context.Context, conn *sql.Conn, role string) (string, error) {
 	name := "'" + d.User(role) + "'@'%'"
-	return texts(ctx, conn, "SHOW CREATE USER "+name+"; SHOW GRANTS FOR "+name)
+	all, err := texts(ctx, conn, "SHOW CREATE USER "+name+"; SHOW GRANTS FOR "+name)
+	return strings.Join(slices.Sorted(strings.Lines(all)), ""), err
 }
 
 // texts reads all rows of all results, a line for each.
