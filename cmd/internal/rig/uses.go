@@ -2,8 +2,8 @@ package rig
 
 import (
 	"maps"
+	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -144,10 +144,15 @@ var Uses = map[string]use{
 	"forecast":          {Role: "analyst", Asks: "tables"},
 }
 
-// inTestdata is a file of this package.
+// inTestdata is a file of this package, also for tests that are built without the paths of their sources.
 func inTestdata(name string) string {
-	_, here, _, _ := runtime.Caller(0) // tests are run in the folders of their packages
-	return filepath.Join(filepath.Dir(here), "testdata", name)
+	top, _ := os.Getwd() // tests begin in the folders of their packages
+	for next := filepath.Dir(top); next != top; top, next = next, filepath.Dir(next) {
+		if _, err := os.Stat(filepath.Join(top, "go.mod")); err == nil {
+			break
+		}
+	}
+	return filepath.Join(top, "cmd", "internal", "rig", "testdata", name)
 }
 
 // LineOf is the command line of a use.
