@@ -80,7 +80,7 @@ func (c *Claimer) Finished(r Run, how How) {
 	}
 }
 
-// PlaceFree says that the function of a run has returned: its place is free, while its end is yet to be committed.
+// PlaceFree says that a run has given back its place of a pool: mostly once its function has returned, while its end is yet to be committed.
 func (c *Claimer) PlaceFree(pool string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
