@@ -68,11 +68,8 @@ func eachCheck(t *testing.T, test func(t *testing.T, r *rig)) {
 func newRig(t *testing.T, d servertest.Database) *rig {
 	t.Helper()
 	r := &rig{t: t, roles: make(map[string]*mysql.Config)}
-	schema := migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
-	r.d = d.Migrated(t, servertest.Tables{Schema: schema, By: "migrations and app", Up: func(d servertest.Database) {
+	r.d = d.Migrated(t, servertest.Tables{Schema: migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute}, By: "app", App: func(d servertest.Database) {
 		root := d.Open(t, "")
-		_, err := migrate.Up(t.Context(), root, schema)
-		r.must(err)
 		r.must(orders.CreateTables(t.Context(), root, "app_"))
 	}})
 	var err error

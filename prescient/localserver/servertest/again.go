@@ -92,11 +92,11 @@ func (d Database) drop() error {
 	config.DBName = ""
 	ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
 	defer cancel()
-	accounts := []string{"DO 0"}
-	for role := range d.own.accounts {
-		accounts = append(accounts, "DROP USER IF EXISTS '"+d.User(role)+"'@'%'")
+	statements := []string{"SET lock_wait_timeout = 20"}
+	for role := range d.own.accounts { // before the database, which a transaction that stays open keeps
+		statements = append(statements, "DROP USER IF EXISTS '"+d.User(role)+"'@'%'")
 	}
-	return errors.Join(execute(ctx, config.FormatDSN(), "SET lock_wait_timeout = 20", "DROP DATABASE "+d.Name), execute(ctx, config.FormatDSN(), accounts...))
+	return execute(ctx, config.FormatDSN(), append(statements, "DROP DATABASE "+d.Name)...)
 }
 
 // giveBack lets the next test have the database, where this one was well, changed rows alone, and left nobody connected. Tables that were

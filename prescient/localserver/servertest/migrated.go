@@ -18,10 +18,12 @@ import (
 // Tables say how a database gets its tables.
 type Tables struct {
 	migrate.Schema
-	// By tells from others what makes them in place of the migrations alone: Up. As is the DSN of who it is, root by default.
-	By string
-	Up func(d Database)
-	As func(d Database) string
+	// By tells from others who makes them not by the migrations alone: Up is called in their place, App after them. As is the DSN of
+	// who it is, root by default.
+	By  string
+	Up  func(d Database)
+	App func(d Database)
+	As  func(d Database) string
 }
 
 // Migrated makes the tables in an empty database, or takes one in its place that a test before has left as new: it returns which it is. The
@@ -87,6 +89,9 @@ func (to *made) described(t testing.TB, d Database, tables Tables) (first bool) 
 		defer db.Close()
 		_, err = migrate.Up(ctx, db, tables.Schema)
 		must(t, err)
+	}
+	if tables.App != nil {
+		tables.App(d)
 	}
 	conn, disconnect, err := d.connect(ctx)
 	must(t, err)
