@@ -30,7 +30,7 @@
 // Files of sql/slotrun, with their indexes and locks:
 //
 //	once a slot     state, count_few or count_sample, open or open_empty, ledger
-//	once a bucket   claim; renew after a third of the lease; release
+//	once a bucket   claim; renew after a third of the lease; release, in the last commit where that leaves nothing
 //	once a batch    read, by the primary key, while the batch before is committed
 //	by ranges       fence, lock_ranges (NOWAIT), reschedule, history_done or history_insert, end_ranges, end
 //	by keys         fence, lock_free (SKIP LOCKED), reschedule, history_insert, end_each

@@ -301,6 +301,9 @@ func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
 	defer cancel()
 	o := bucket.Options{Lease: l, Buckets: row.Buckets, Clock: r.Clock, Calls: calls, Stop: r.stop, BeforeRead: r.beforeRead, Pace: r.pace, Background: r.background, Paused: r.Paused,
 		Hidden: &r.hidden, Wary: row.GivenBack()}
+	r.mu.Lock()
+	o.First = r.figures.Buckets == 0
+	r.mu.Unlock()
 	o.OnLinger = func() {
 		if !lingered {
 			lingered = true
@@ -350,7 +353,7 @@ func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
 		return lingered, nil
 	}
 	release := r.w.ledger.Release(r.work, l, err == nil)
-	if err == nil && !row.Finished {
+	if (err == nil || l.Finished) && !row.Finished {
 		r.finished.Store(true) // also where the answer of the release was lost: the bucket may be finished
 	}
 	if locked && b.Figures.Locked > 0 {

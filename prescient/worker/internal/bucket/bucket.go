@@ -33,6 +33,7 @@ type Options struct {
 	Background bool                                      // it catches up: what is due now comes first
 	Paused     store.Pauses                              // their rows are put off, uncalled
 	Hidden     *atomic.Bool                              // in this slot a commit waited for locks that do not show by the primary key
+	First      bool                                      // no bucket of its run has been committed yet
 	Wary       bool                                      // it was given back unfinished before: locked rows are left alone
 	MayWait    func(rows int) bool                       // whether to wait for locked rows: false where too many buckets do already
 	OnLinger   func()                                    // has another bucket run meanwhile; nil where there is nobody to tell
@@ -104,6 +105,9 @@ func New(of *Shared, o Options) *Bucket {
 	if b.careful {
 		b.batch, b.window = 1, 1
 		return b
+	}
+	if !o.First {
+		b.streams[0].limit = b.batch
 	}
 	for _, l := range of.Executor.Order {
 		// Behind a backlog nothing is sooner done by a small first read: it would be one more, with a transaction of its own.

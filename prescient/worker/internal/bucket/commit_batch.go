@@ -277,7 +277,21 @@ func (b *Bucket) tryCommit(ctx context.Context, batch []*check.Answered, how com
 		return commit.Result{}, err
 	}
 	defer done()
-	return b.session.Try(ctx, batch, how)
+	result, err := b.session.Try(ctx, batch, how, b.isLast(batch))
+	b.Lease.Finished = err == nil && result.Finished
+	return result, err
+}
+
+// isLast says whether the bucket is finished once a batch is committed: a transaction less for each bucket, of the few that one takes.
+func (b *Bucket) isLast(batch []*check.Answered) bool {
+	rows := 0
+	for _, s := range b.streams {
+		if !s.dry {
+			return false
+		}
+		rows += s.outstanding
+	}
+	return rows == len(batch) && !b.cutOff && b.Figures.Locked+b.Figures.Stuck == 0
 }
 
 // maxApart is how many rows of a bucket are set apart. Where there are more, the reason is not the rows'.

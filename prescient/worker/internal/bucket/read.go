@@ -48,8 +48,8 @@ func (b *Bucket) read(ctx context.Context) (read bool, err error) {
 	return read, nil
 }
 
-// firstPart is how many times less a stream's first read takes than later ones may: it is soon done, and committed while
-// the next goes on.
+// firstPart is how many times less the first read of a run takes than later ones may: it is soon done, and committed while the next goes on. Once
+// others are committed meanwhile, it would be one more commit.
 const firstPart = 4
 
 // startReading has the next rows of a stream read. Where there is no room for them, it only looks whether there are any.

@@ -45,8 +45,8 @@ func TestABucketWhoseRowsWereNotStartedIsNotFinished(t *testing.T) {
 	})
 }
 
-// The first read of a bucket is small where it is soon done. Behind others it would be one more read, and a transaction, for nothing.
-func TestABucketBehindABacklogReadsWholeBatchesFromTheFirst(t *testing.T) {
+// The first read of a run is small where it is soon done. Behind others it would be one more read, and a transaction, for nothing.
+func TestABucketBehindOthersReadsWholeBatchesFromTheFirst(t *testing.T) {
 	t.Parallel()
 	eachServer(t, time.Second, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(2000) // of which the bucket has a quarter: fewer than a batch of 1000, and more than a quarter of one
@@ -56,17 +56,21 @@ func TestABucketBehindABacklogReadsWholeBatchesFromTheFirst(t *testing.T) {
 		s := shared(r.As("worker", time.Time{}), r.Tables(), rig.Registry("check", c.Count, prescient.Guards{}))
 		l, buckets := r.claim(s, slot)
 		small := s.Batch / 2 / firstPart
-		for backlog, whole := range map[int]bool{0: false, 17: true} {
-			s.Crowds["check"] = &Crowd{Rows: backlog}
-			b := New(s, Options{Lease: l, Buckets: buckets, Clock: store.ClockAt(slot), Stop: stop, Calls: t.Context(), Hidden: new(atomic.Bool)})
+		for _, test := range []struct {
+			first   bool
+			backlog int
+			whole   bool
+		}{{true, 0, false}, {true, 17, true}, {false, 0, true}, {false, 17, true}} {
+			s.Crowds["check"] = &Crowd{Rows: test.backlog}
+			b := New(s, Options{Lease: l, Buckets: buckets, Clock: store.ClockAt(slot), Stop: stop, Calls: t.Context(), Hidden: new(atomic.Bool), First: test.first})
 			own := b.streams[len(b.streams)-1]
 			r.Eventually("rows are read", func() bool {
 				_, err := b.read(t.Context())
 				r.Must(err)
 				return own.outstanding > 0
 			})
-			if got := own.outstanding; whole && (got <= small || !own.dry) || !whole && got != small {
-				t.Errorf("behind %d rows the first read has %d, and there are more: %v", backlog, got, !own.dry)
+			if got := own.outstanding; test.whole && (got <= small || !own.dry) || !test.whole && got != small {
+				t.Errorf("first %v, behind %d rows: the first read has %d, and there are more: %v", test.first, test.backlog, got, !own.dry)
 			}
 			b.stopReading()
 			r.Eventually("the rows have come back", func() bool { return !b.stillFlying() })

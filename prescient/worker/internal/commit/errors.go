@@ -27,10 +27,16 @@ var errHistory = errors.New("writing history")
 // errWriting is returned where a commit failed behind its fence: the server is there, and the lease is ours.
 var errWriting = errors.New("writing what becomes of the rows")
 
+// errFinishing is returned where the lease could not be ended with its last commit: no row is to blame.
+var errFinishing = errors.New("finishing the bucket")
+
+// writingRows says whether a commit failed for something that it wrote of rows.
+func writingRows(err error) bool { return errors.Is(err, errWriting) && !errors.Is(err, errFinishing) }
+
 // refusesRow says whether the server refused to write something of a row, and will again.
 func refusesRow(err error) bool {
 	var server *mysql.MySQLError
-	return errors.Is(err, errWriting) && !errors.Is(err, tally.ErrWriting) && errors.As(err, &server) && !errno.Passing(err) &&
+	return writingRows(err) && !errors.Is(err, tally.ErrWriting) && errors.As(err, &server) && !errno.Passing(err) &&
 		!errno.Denied(err) &&
 		!errno.Is(err, errno.NoSuchTable, errno.NoSuchColumn, errno.NoDatabase, errno.Syntax, errno.NoSuchName, errno.NoDefiner, errno.UnknownVariable,
 			errno.Unknown) // of Vitess, where it may be anything
@@ -41,7 +47,7 @@ func RefusesHistory(err error) bool { return errors.Is(err, errHistory) }
 
 // BreaksOff says whether a commit ended behind its fence, and not for the locks of others.
 func BreaksOff(err error) bool {
-	return errors.Is(err, errWriting) && !errno.Is(err, errno.LockWaitTimeout, errno.NoWait, errno.Deadlock, errno.TransactionRollback,
+	return writingRows(err) && !errno.Is(err, errno.LockWaitTimeout, errno.NoWait, errno.Deadlock, errno.TransactionRollback,
 		errno.WriteConflict, errno.ResolveLock, errno.DiskFull, errno.TableFull, errno.ReadOnly, errno.ReadOnlyMode, errno.ServerShutdown)
 }
 

@@ -42,16 +42,23 @@ type Result struct {
 	Counts    books.Counts
 	Contested map[prescient.Key]bool // not committed: somebody has them locked
 	Dropped   map[prescient.Key]bool // answers that were thrown away: the app had changed the rows
+	Finished  bool                   // nothing is left in the bucket, and the lease has ended
 }
 
-// Try makes one attempt, in one transaction: the fence first, then the moves, then the ends.
-func (s *Session) Try(ctx context.Context, batch []*check.Answered, how Lock) (result Result, err error) {
+// Try makes one attempt, in one transaction: the fence first, then the moves, then the ends; and where these are the last rows of the bucket, and none
+// of them stays, the end of the lease.
+func (s *Session) Try(ctx context.Context, batch []*check.Answered, how Lock, last bool) (result Result, err error) {
 	var counts books.Counts
 	for _, a := range batch {
 		counts.Count(a.Verdict, a.Answer.Cause, 1)
 	}
 	err = s.Behind(ctx, counts, func(ctx context.Context, tx *sql.Tx) (err error) {
 		result, err = s.writeRows(ctx, tx, batch, how, counts)
+		if result.Finished = last && err == nil && len(result.Contested) == 0; result.Finished {
+			if err = s.Ledger.Finish(ctx, tx, s.Lease); err != nil {
+				err = fmt.Errorf("%w: %w", errFinishing, err)
+			}
+		}
 		return err
 	})
 	return result, err

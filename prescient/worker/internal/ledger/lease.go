@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"prescient/prescient/internal/lease"
+	"prescient/prescient/internal/store"
 	"prescient/slots"
 )
 
@@ -26,6 +27,7 @@ type Lease struct {
 	AttemptKey      []byte
 	AttemptRevision uint64
 	givenBackAs     *Row // the bucket before a GiveBack whose answer was lost
+	Finished        bool // the last commit has ended it
 }
 
 // Claim takes the lease of a bucket as the ledger showed it; nil where another was faster or still holds it. The slot run and the sweep of a
@@ -96,8 +98,20 @@ func (g *Ledger) Renew(ctx context.Context, l *Lease) error {
 // Gone implements lease.Held.
 func (l *Lease) Gone() { l.Lose() }
 
-// Release ends a lease that the worker has: its bucket is finished, or given back unfinished.
+// Finish ends a lease in the transaction of its last commit, which leaves nothing in its bucket.
+func (g *Ledger) Finish(ctx context.Context, tx *sql.Tx, l *Lease) error {
+	n, err := store.Affected(ctx, tx, g.Tables.Stmt.Get("slotrun/release"), true, l.Slot, l.Bucket, l.Worker, l.Token)
+	if err == nil && n == 0 {
+		err = ErrLost
+	}
+	return err
+}
+
+// Release ends a lease that the worker has, unless its last commit has: its bucket is finished, or given back unfinished.
 func (g *Ledger) Release(ctx context.Context, l *Lease, finished bool) error {
+	if l.Finished {
+		return nil
+	}
 	_, err := g.Send.Exec(ctx, g.Tables.Stmt.Get("slotrun/release"), finished, l.Slot, l.Bucket, l.Worker, l.Token)
 	if err != nil {
 		return fmt.Errorf("releasing bucket %d of slot %s: %w", l.Bucket, slots.Stamp(l.Slot), err)

@@ -165,6 +165,8 @@ const (
 	// sharedPart: where a slot is divided only so that several buckets are worked on at a time, each has at least this
 	// part of a batch.
 	sharedPart = 8
+	// spare: a bucket has fewer rows than a batch by about this part, so that few have a last read, and a last commit, of what is beyond one.
+	spare = 8
 	// samplePart is the part of a slot in count_sample, and fewSampled how many rows it is to have there at least.
 	samplePart = 256
 	fewSampled = 16
@@ -182,7 +184,7 @@ func (g *Ledger) estimateBuckets(ctx context.Context, slot time.Time) (int, erro
 	if err != nil {
 		return 0, fmt.Errorf("estimating slot %s: %w", slots.Stamp(slot), err)
 	}
-	return bucketsFor(rows, g.Batch, g.Parallel), nil
+	return bucketsFor(rows+rows/spare, g.Batch, g.Parallel), nil
 }
 
 func (g *Ledger) countRows(ctx context.Context, statement string, args ...any) (rows int, err error) {
