@@ -43,6 +43,7 @@ var sections = []rig.Section{
 	latenessSection,
 	neighboursSection,
 	guest.Section,
+	guest.Stalls,
 	remoteSection,
 	growthSection,
 	purgeSection,

@@ -38,18 +38,26 @@ func besideQueue(ctx context.Context, b *rig.Bench, s *rig.Server, due, pending 
 	if err := st.Analyze(ctx, "bench_queue"); err != nil {
 		return err
 	}
-	st.Also = []string{"DELETE FROM bench_queue WHERE run_at <= UTC_TIMESTAMP()", // those of turns that leave them alone, too
-		fmt.Sprintf("INSERT INTO bench_queue (state, run_at, entity) SELECT 0, UTC_TIMESTAMP(), n FROM bench_n WHERE n < %d", due)}
+	fill := func(rows int) {
+		st.Also = []string{"DELETE FROM bench_queue WHERE run_at <= UTC_TIMESTAMP()", // those of turns that leave them alone, too
+			fmt.Sprintf("INSERT INTO bench_queue (state, run_at, entity) SELECT 0, UTC_TIMESTAMP(), n FROM bench_n WHERE n < %d", rows)}
+	}
 	queues := peers.Queues()
-	for _, c := range queues[len(queues)-len(page.QueueRows):] {
+	rowByRow := len(queues) - len(page.QueueRows)
+	for _, c := range queues[rowByRow:] {
 		queues = append(queues, rig.Away(c, near))
 	}
 	for round := 1; round <= b.Rounds; round++ {
-		for _, c := range queues {
+		for i, c := range queues {
+			rows := due
+			if i < rowByRow {
+				rows /= fewerRowByRow
+			}
+			fill(rows)
 			if err := st.Set(ctx); err != nil {
 				return err
 			}
-			if _, err := b.Took(c.Name+suffix, round, []int{st.Pid}, func() (int, error) { return st.Due, c.Do(ctx, st) }); err != nil {
+			if _, err := b.Took(c.Name+suffix, round, []int{st.Pid}, func() (int, error) { return rows, c.Do(ctx, st) }); err != nil {
 				return err
 			}
 			var finished, left int
@@ -57,16 +65,20 @@ func besideQueue(ctx context.Context, b *rig.Bench, s *rig.Server, due, pending 
 				Scan(&finished, &left); err != nil {
 				return err
 			}
-			if finished != st.Due || left > 0 {
-				return fmt.Errorf("%s: %d are finished, and %d left; want %d", c.Name, finished, left, st.Due)
+			if finished != rows || left > 0 {
+				return fmt.Errorf("%s: %d are finished, and %d left; want %d", c.Name, finished, left, rows)
 			}
 		}
+		fill(due)
 		if err := slotRuns(ctx, b, st, round, suffix, rig.Away(slotrun.Of("prescient, ends", "one"), near)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// fewerRowByRow is how many times fewer rows a queue has that goes row by row, each of which takes as long, and longer than all others together.
+const fewerRowByRow = 10
 
 // slotRuns are prescient's turns beside a peer, and that of what the server itself needs for the same.
 func slotRuns(ctx context.Context, b *rig.Bench, st *rig.Stage, round int, suffix string, more ...rig.Contestant) error {

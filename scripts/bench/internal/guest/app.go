@@ -37,16 +37,19 @@ type sent struct {
 // startApp has it begin at a time.
 func startApp(ctx context.Context, st *rig.Stage, begins time.Time) (*app, error) {
 	a := &app{over: make(chan struct{})}
-	var all *errgroup.Group
-	all, ctx = errgroup.WithContext(ctx)
-	a.all = all
-	for _, do := range []func(context.Context, *rig.Stage, *sql.DB) error{a.updates, a.cancels} {
+	return a, a.start(ctx, st, begins, a.updates, a.cancels)
+}
+
+// start has some of it begin at a time, each on a connection of its own.
+func (a *app) start(ctx context.Context, st *rig.Stage, begins time.Time, each ...func(context.Context, *rig.Stage, *sql.DB) error) error {
+	a.all, ctx = errgroup.WithContext(ctx)
+	for _, do := range each {
 		db, err := sql.Open("mysql", st.DSN(st.Name))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		db.SetMaxOpenConns(1)
-		all.Go(func() error {
+		a.all.Go(func() error {
 			defer db.Close()
 			if err := rig.Pause(ctx, time.Until(begins)); err != nil {
 				return err
@@ -54,7 +57,7 @@ func startApp(ctx context.Context, st *rig.Stage, begins time.Time) (*app, error
 			return do(ctx, st, db)
 		})
 	}
-	return a, nil
+	return nil
 }
 
 // updates are the plain ones.

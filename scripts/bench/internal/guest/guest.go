@@ -87,41 +87,17 @@ type hosts struct {
 
 // measure gives each its turns, in a database of its own with other rows pending.
 func measure(ctx context.Context, b *rig.Bench, s *rig.Server, replica *rig.Replica) error {
-	name, due, pending := "guest", b.Scaled(200_000), b.Scaled(300_000)
+	name := "guest"
 	list := guests()
 	if replica != nil {
 		name, list = "guest_replica", list[1:]
 	}
-	p, err := s.Install(ctx, name, resolution, false)
+	h, err := install(ctx, b, s, name, replica)
 	if err != nil {
 		return err
 	}
 	if !b.Keep {
-		defer p.Drop(ctx)
-	}
-	if replica != nil {
-		if err := p.FillThroughBinlog(); err != nil {
-			return err
-		}
-		if err := p.MakeBeats(ctx); err != nil {
-			return err
-		}
-	}
-	if err := p.MakeNumbers(ctx, due); err != nil {
-		return err
-	}
-	for _, query := range []string{
-		"CREATE TABLE orders (id BIGINT NOT NULL PRIMARY KEY, placed_at DATETIME NOT NULL, shipped_at DATETIME(6) NULL, customer VARCHAR(100) NOT NULL)",
-		"INSERT INTO orders SELECT n, UTC_TIMESTAMP(), NULL, REPEAT('x', 60) FROM bench_n",
-	} {
-		if _, err := p.Exec(ctx, query); err != nil {
-			return err
-		}
-	}
-	h := hosts{Stage: &rig.Stage{Place: p, Due: due}, replica: replica,
-		takes: 200*time.Millisecond + time.Duration(due)*20*time.Microsecond}
-	if err := h.Fill(ctx, 0, pending); err != nil {
-		return err
+		defer h.Drop(ctx)
 	}
 	for round := 1; round <= b.Rounds; round++ {
 		for _, g := range list {
@@ -137,6 +113,37 @@ func measure(ctx context.Context, b *rig.Bench, s *rig.Server, replica *rig.Repl
 		}
 	}
 	return nil
+}
+
+// install makes a database with orders and other rows pending.
+func install(ctx context.Context, b *rig.Bench, s *rig.Server, name string, replica *rig.Replica) (*hosts, error) {
+	p, err := s.Install(ctx, name, resolution, false)
+	if err != nil {
+		return nil, err
+	}
+	if replica != nil {
+		if err := p.FillThroughBinlog(); err != nil {
+			return nil, err
+		}
+		if err := p.MakeBeats(ctx); err != nil {
+			return nil, err
+		}
+	}
+	due := b.Scaled(200_000)
+	if err := p.MakeNumbers(ctx, due); err != nil {
+		return nil, err
+	}
+	for _, query := range []string{
+		"CREATE TABLE orders (id BIGINT NOT NULL PRIMARY KEY, placed_at DATETIME NOT NULL, shipped_at DATETIME(6) NULL, customer VARCHAR(100) NOT NULL)",
+		"INSERT INTO orders SELECT n, UTC_TIMESTAMP(), NULL, REPEAT('x', 60) FROM bench_n",
+	} {
+		if _, err := p.Exec(ctx, query); err != nil {
+			return nil, err
+		}
+	}
+	h := &hosts{Stage: &rig.Stage{Place: p, Due: due}, replica: replica,
+		takes: 200*time.Millisecond + time.Duration(due)*20*time.Microsecond}
+	return h, h.Fill(ctx, 0, b.Scaled(300_000))
 }
 
 // empty takes away what the turn before left.

@@ -31,17 +31,19 @@ func FloorOfCommits() rig.Contestant {
 // floor ends the rows of a slot on several connections. Their keys, which are hashes, are divided into ranges of equal size,
 // each a transaction.
 func floor(ctx context.Context, st *rig.Stage, connections, ranges int) error {
-	slot := st.Slot.Format(time.DateTime)
-	return rig.InParallel(ctx, connections, ranges, func(ctx context.Context, i int) error {
-		first, last := keyRange(i, ranges)
-		return rig.ReadCommitted(ctx, st.DB, func(tx *sqlx.Tx) error {
-			for _, query := range []string{FloorInsert, FloorDelete} {
-				if _, err := tx.ExecContext(ctx, query, slot, first, last); err != nil {
-					return err
-				}
+	return rig.InParallel(ctx, connections, ranges, func(ctx context.Context, i int) error { return EndRange(ctx, st.DB, st.Slot, i, ranges) })
+}
+
+// EndRange ends the rows of a slot whose keys are in one of so many ranges, in a transaction.
+func EndRange(ctx context.Context, db *sqlx.DB, slot time.Time, i, ranges int) error {
+	first, last := keyRange(i, ranges)
+	return rig.ReadCommitted(ctx, db, func(tx *sqlx.Tx) error {
+		for _, query := range []string{FloorInsert, FloorDelete} {
+			if _, err := tx.ExecContext(ctx, query, slot.Format(time.DateTime), first, last); err != nil {
+				return err
 			}
-			return nil
-		})
+		}
+		return nil
 	})
 }
 

@@ -39,13 +39,29 @@ func (st *stage) create(ctx context.Context, b *rig.Bench) error {
 	if len(st.forms) == 0 {
 		return nil
 	}
+	hand, err := st.learn(ctx)
+	if err != nil {
+		return err
+	}
 	for round := 1; round <= b.Rounds; round++ {
-		if err := st.AwaitCalm(ctx); err != nil {
-			return err
-		}
-		name := fmt.Sprintf("prescient, %s, created one at a time, %d connections", st.name, singles)
-		if _, err := b.Took(name, round, []int{st.Pid}, func() (int, error) { return few, st.createEach(ctx, few) }); err != nil {
-			return err
+		for _, connections := range singles {
+			for _, c := range []struct {
+				name   string
+				create func(ctx context.Context, connections, n int) error
+			}{
+				{"SQL only, rows of " + st.name + " as the library writes them, created one at a time", func(ctx context.Context, connections, n int) error {
+					return hand.create(ctx, st, connections, n)
+				}},
+				{"prescient, " + st.name + ", created one at a time", st.createEach},
+			} {
+				if err := st.AwaitCalm(ctx); err != nil {
+					return err
+				}
+				n := min(few, few/16*connections)
+				if _, err := b.Took(fmt.Sprintf("%s, %d connections", c.name, connections), round, []int{st.Pid}, func() (int, error) { return n, c.create(ctx, connections, n) }); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
@@ -66,10 +82,10 @@ func (st *stage) createMany(ctx context.Context, n int, number func(i int) sched
 }
 
 // createEach makes schedules with the next numbers, a transaction each.
-func (st *stage) createEach(ctx context.Context, n int) error {
+func (st *stage) createEach(ctx context.Context, connections, n int) error {
 	first := st.made
 	st.made += n
-	return rig.InParallel(ctx, singles, n, func(ctx context.Context, i int) error {
+	return rig.InParallel(ctx, connections, n, func(ctx context.Context, i int) error {
 		_, err := st.schedules.Create(ctx, st.App, st.number(first+i))
 		return err
 	})

@@ -18,7 +18,7 @@ import (
 
 // fire makes schedules that are due in one slot, and lets a worker wait for that.
 func (st *stage) fire(ctx context.Context, b *rig.Bench, round int, form string, n int) error {
-	slot, first, err := st.makeDue(ctx, n)
+	slot, first, err := st.makeDue(ctx, form, n)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,10 @@ func (st *stage) fire(ctx context.Context, b *rig.Bench, round int, form string,
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	seen := &ended{first: st.at(first, "", "").ID, timers: n, done: stop}
-	if st.name == "runs" {
+	switch {
+	case form == "checks":
+		seen.timers, seen.runs = 0, n
+	case st.name == "runs":
 		seen.runs = n
 	}
 	w, err := worker.New(ctx, st.DB, worker.Options{Registry: registry, Sweep: worker.Sweep{Every: -1}, Load: worker.Load{Pace: worker.PaceFull}, Observer: &worker.Observer{Answered: seen.answered}})
@@ -60,7 +63,9 @@ func (st *stage) fire(ctx context.Context, b *rig.Bench, round int, form string,
 	r := page.Record{Case: "prescient, " + caseOf[form], Round: round, Rows: n, Seconds: seen.last.Sub(slot).Seconds(),
 		ClientCPU: after.Client - before.Client, ServerCPU: after.Server - before.Server, Figures: perGroup(asked, answered, seen.fired)}
 	r.Figures["last s after the slot"] = r.Seconds
-	r.Figures["last timer s after the slot"] = seen.lastTimer.Sub(slot).Seconds()
+	if form != "checks" {
+		r.Figures["last timer s after the slot"] = seen.lastTimer.Sub(slot).Seconds()
+	}
 	b.Say("  %-52s %9d fired  CPU %.1f + %.1f µs each  %s", r.Case, n, r.ClientCPU*1e6/float64(n), r.ServerCPU*1e6/float64(n), page.FiguresText(r.Figures))
 	return b.Book.Add(r)
 }
@@ -69,17 +74,23 @@ var caseOf = map[string]string{
 	"one":    "a slot of runs, Func that reads the payload",
 	"batch":  "a slot of runs, BatchFunc with Runs",
 	"events": "a slot of events into the outbox",
+	"checks": "a slot of plain checks, BatchFunc",
 }
 
 // makeDue makes schedules that are due at one minute, and returns that, which is a while from now, and the number of the first.
-func (st *stage) makeDue(ctx context.Context, n int) (slot time.Time, first int, err error) {
+func (st *stage) makeDue(ctx context.Context, form string, n int) (slot time.Time, first int, err error) {
 	takes := time.Duration(n) * 400 * time.Microsecond
 	for range 5 {
 		started := time.Now()
 		slot = started.UTC().Add(takes*3/2 + 5*time.Second).Truncate(time.Minute).Add(time.Minute)
 		crontab := fmt.Sprintf("%d %d * * *", slot.Minute(), slot.Hour())
 		first = st.made
-		if err := st.createMany(ctx, n, func(i int) schedule.Schedule { return st.at(i, crontab, "") }); err != nil {
+		if form == "checks" {
+			err = st.createChecks(ctx, n, slot)
+		} else {
+			err = st.createMany(ctx, n, func(i int) schedule.Schedule { return st.at(i, crontab, "") })
+		}
+		if err != nil {
 			return slot, first, err
 		}
 		takes = time.Since(started)
@@ -91,6 +102,21 @@ func (st *stage) makeDue(ctx context.Context, n int) (slot time.Time, first int,
 		}
 	}
 	return slot, first, fmt.Errorf("the schedules were never there in time: they take %v", takes)
+}
+
+// createChecks makes checks that are due at a time, of the next numbers.
+func (st *stage) createChecks(ctx context.Context, n int, due time.Time) error {
+	first := st.made
+	st.made += n
+	asJSON := fmt.Appendf(nil, "%q", payload[2:])
+	return rig.InParallel(ctx, st.connections, (n+inBulk-1)/inBulk, func(ctx context.Context, part int) error {
+		some := make([]prescient.NewJob, 0, inBulk)
+		for i := part * inBulk; i < min((part+1)*inBulk, n); i++ {
+			some = append(some, prescient.NewJob{Entity: prescient.Entity{Name: "check", Key: st.at(first+i, "", "").ID}, JobExec: target, DueAt: due, Payload: asJSON})
+		}
+		_, err := st.client.InsertMany(ctx, st.App, some)
+		return err
+	})
 }
 
 // registry has timers, and what schedules run.
@@ -109,6 +135,12 @@ func (st *stage) registry(form string) (*prescient.Registry, error) {
 		return r, r.Register(target, st.schedules.Func(st.DB, func(_ context.Context, run schedule.Run) error { return good(run) }), prescient.Guards{})
 	}
 	return r, r.RegisterBatch(target, func(ctx context.Context, batch *prescient.Batch) error {
+		if form == "checks" {
+			for i := range batch.Jobs() {
+				batch.Settle(i)
+			}
+			return nil
+		}
 		runs, err := st.schedules.Runs(ctx, st.DB, batch.Jobs()...)
 		if err != nil {
 			return err

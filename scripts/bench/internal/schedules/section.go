@@ -15,11 +15,11 @@ import (
 // Section measures schedules.
 var Section = rig.Section{
 	Name: "schedules",
-	About: "schedules: a million made, 500 at a time on 4 connections that take turns, and on one, and one at a time on 32; bytes of each beyond its payload; slots in which 100 thousand " +
-		"of them fire, with their lateness and statements; beside an in-process cron with as many entries",
+	About: "schedules: a million made, 500 at a time on 4 connections that take turns, and on one; one at a time on 1 and 32, beside plain SQL that writes the same rows; bytes of each beyond its payload; slots in which 100 thousand " +
+		"of them fire, with their lateness and statements, beside as many plain checks; beside an in-process cron with as many entries",
 	Run: func(ctx context.Context, b *rig.Bench, s *rig.Server) error {
 		for _, k := range []kind{
-			{name: "runs", forms: []string{"one", "batch"}, connections: bulkers}, {name: "events", forms: []string{"events"}, connections: bulkers},
+			{name: "runs", forms: []string{"one", "batch", "checks"}, connections: bulkers}, {name: "events", forms: []string{"events"}, connections: bulkers},
 			{name: "events", connections: 1}, // for their bytes: in the order of their ids, as an import makes them
 		} {
 			if err := measure(ctx, b, s, k); err != nil {
@@ -36,10 +36,12 @@ const slotLength = 30 * time.Second
 const (
 	inBulk     = 500 // schedules of one CreateMany
 	bulkers    = 4   // connections that create in bulk
-	singles    = 32  // connections that create one at a time
 	firing     = 100_000
 	payloadLen = 100 // bytes
 )
+
+// singles are the connections that create one at a time.
+var singles = []int{1, 32}
 
 // target is the job_exec, or the topic.
 const target = "reminder.send"
@@ -55,6 +57,7 @@ type kind struct {
 type stage struct {
 	*rig.Place
 	kind
+	client    *client.Client
 	schedules *schedule.Schedules
 	made      int // so far: the number of the next
 }
@@ -73,7 +76,7 @@ func measure(ctx context.Context, b *rig.Bench, s *rig.Server, k kind) error {
 	if err != nil {
 		return err
 	}
-	st.schedules = schedule.New(c)
+	st.client, st.schedules = c, schedule.New(c)
 	if err := st.create(ctx, b); err != nil {
 		return err
 	}
