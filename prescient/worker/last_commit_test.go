@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync/atomic"
@@ -116,6 +117,65 @@ func TestALeaseThatCannotBeEndedBlamesNoRow(t *testing.T) {
 		r.Must(err)
 		if done := r.Count("SELECT COUNT(*) FROM p_job_history WHERE outcome = 'done' AND error_count = 0"); done != 3 || r.unfinished() > 0 {
 			t.Errorf("%d are done at the next try, %d buckets unfinished", done, r.unfinished())
+		}
+	})
+}
+
+// Rows that were read and could not be looked at keep their bucket unfinished, though all others of it are committed.
+func TestABucketWhoseRowsCouldNotBeLookedAtIsNotFinished(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		slot := rig.At("13:15")
+		const rows, batch = 12, 40 // read as 5 and 7
+		r.insertMany(rows, slot)
+		var h rig.Hooks
+		refused, looked, look := errors.New("refused"), make(chan struct{}), 0
+		w := r.hookedWorker(slot.Add(time.Second), &h, rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
+			<-looked
+			return nil, nil
+		}, prescient.Guards{}), Options{Load: Load{Batch: batch, Buckets: 1}})
+		r.Must(w.ledger.Release(t.Context(), r.claimed(w, slot), false)) // so that its rows are looked at before they are called
+		h.OnStatement(func(statement string) error {
+			if strings.Contains(statement, "OR 1 = 0) FOR UPDATE SKIP LOCKED") && strings.Contains(statement, "FORCE INDEX (PRIMARY)") {
+				if look++; look == 2 {
+					close(looked)
+					return refused
+				}
+			}
+			return nil
+		})
+		if _, err := w.tryRun(t.Context(), slot, runOptions{parallel: 1, finished: new(atomic.Bool)}); !errors.Is(err, refused) {
+			t.Errorf("the run ended with %v", err)
+		}
+		if r.ends() != 5 || r.unfinished() != 1 {
+			t.Errorf("%d ended, %d buckets unfinished; want 5 and 1", r.ends(), r.unfinished())
+		}
+	})
+}
+
+// Where the answer to the last COMMIT is lost, and another worker has looked after the bucket since, what was committed is told all the same.
+func TestTheLastCommitIsToldThoughAnotherHasTheBucketByThen(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		slot := rig.At("13:15")
+		r.insertMany(20, slot)
+		other := r.worker(slot.Add(time.Second), rig.Registry("check", rig.NothingToDo, prescient.Guards{}), Options{Name: "other"})
+		var h rig.Hooks
+		lost := rig.FirstTime("COMMIT", rig.ErrConnection)
+		h.OnAnswer(func(statement string) error {
+			err := lost(statement)
+			if err != nil {
+				r.Must(other.ledger.Release(t.Context(), r.claimed(other, slot), true))
+			}
+			return err
+		})
+		var heard beats
+		w := r.hookedWorker(slot.Add(time.Second), &h, rig.Registry("check", rig.NothingToDo, prescient.Guards{}), Options{Observer: heard.observer()})
+		how := runOptions{parallel: 1, finished: new(atomic.Bool)}
+		figures, err := w.tryRun(t.Context(), slot, how)
+		r.Must(err)
+		if figures.Done != 20 || figures.LeasesLost > 0 || !how.finished.Load() {
+			t.Errorf("%d are done, %d leases lost, may be finished: %v", figures.Done, figures.LeasesLost, how.finished.Load())
 		}
 	})
 }

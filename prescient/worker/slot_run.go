@@ -13,7 +13,6 @@ import (
 
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/books"
-	"prescient/prescient/worker/internal/bucket"
 	"prescient/prescient/worker/internal/ledger"
 	"prescient/prescient/worker/internal/look"
 	"prescient/prescient/worker/internal/pace"
@@ -38,6 +37,8 @@ type slotRun struct {
 	giving  giving
 	leases  map[*ledger.Lease]context.CancelFunc
 	figures books.Figures
+	// lastRead is how many rows the bucket that ended last would have asked for next.
+	lastRead int
 
 	served bool // no bucket of the slot is unfinished
 }
@@ -287,86 +288,6 @@ func outlook(list []ledger.Row) (held int, next prospect) {
 		}
 	}
 	return held, next
-}
-
-// bucket claims a bucket, runs it and gives it back. It says whether it lingered, and another goroutine has its place.
-func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
-	const notWaited = -1
-	waitedFor := notWaited // or so many locked rows
-	l, err := r.w.ledger.Claim(r.work, r.slot, row, r.by)
-	if err != nil || l == nil {
-		return false, err
-	}
-	calls, cancel := context.WithCancel(r.calls)
-	defer cancel()
-	o := bucket.Options{Lease: l, Buckets: row.Buckets, Clock: r.Clock, Calls: calls, Stop: r.stop, BeforeRead: r.beforeRead, Pace: r.pace, Background: r.background, Paused: r.Paused,
-		Hidden: &r.hidden, Wary: row.GivenBack()}
-	r.mu.Lock()
-	o.First = r.figures.Buckets == 0
-	r.mu.Unlock()
-	o.OnLinger = func() {
-		if !lingered {
-			lingered = true
-			r.lingers()
-		}
-	}
-	if r.background {
-		o.OnCalled = func() { lingered = lingered || r.onlyCommits() }
-	}
-	o.MayWait = func(rows int) bool {
-		may := r.mayWait(rows)
-		if may {
-			waitedFor = rows
-		}
-		return may
-	}
-	b := bucket.New(r.w.shared, o)
-	r.mu.Lock()
-	r.leases[l] = cancel
-	r.mu.Unlock()
-	err = b.Run(r.work)
-	lost, locked, crowded := errors.Is(err, ledger.ErrLost), errors.Is(err, bucket.ErrRowsLocked), errors.Is(err, bucket.ErrCrowdedOut)
-	b.Figures.Buckets = 1
-	if row.Allocated {
-		b.Figures.Takeovers = 1
-	}
-	if lost {
-		b.Figures.LeasesLost = 1
-	}
-	if crowded {
-		b.Figures.CrowdedOut = 1
-	}
-	r.mu.Lock()
-	delete(r.leases, l)
-	r.figures.Add(b.Figures)
-	if waitedFor != notWaited {
-		r.waits.waiting--
-		r.waits.rows -= waitedFor
-	}
-	if locked || crowded {
-		r.waits.left[l.Bucket] = true
-	}
-	r.mu.Unlock()
-	if lost {
-		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.Bucket).Msg("lease lost; what was in flight runs again")
-		r.w.ledger.GiveBack(r.work, l)
-		return lingered, nil
-	}
-	release := r.w.ledger.Release(r.work, l, err == nil)
-	if (err == nil || l.Finished) && !row.Finished {
-		r.finished.Store(true) // also where the answer of the release was lost: the bucket may be finished
-	}
-	if locked && b.Figures.Locked > 0 {
-		r.w.sayLocked(r.work, l, b.Figures.Locked, b.LeftLocked)
-	}
-	if release != nil {
-		r.w.ledger.Lapsed.Add(l)
-		return lingered, errors.Join(err, release)
-	}
-	if locked || crowded || errors.Is(err, bucket.ErrStopped) {
-		return lingered, nil
-	}
-	return lingered, err
 }
 
 // renew keeps the leases of this run alive until ctx ends. Where one is lost, the calls under it are told to end.

@@ -1,9 +1,13 @@
 package worker
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"hash/fnv"
 	"sync"
 
+	"prescient/prescient/worker/internal/bucket"
 	"prescient/prescient/worker/internal/ledger"
 )
 
@@ -56,6 +60,93 @@ func (r *slotRun) workThrough() {
 			return
 		}
 	}
+}
+
+// bucket claims a bucket, runs it and gives it back. It says whether it lingered, and another goroutine has its place.
+func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
+	const notWaited = -1
+	waitedFor := notWaited // or so many locked rows
+	l, err := r.w.ledger.Claim(r.work, r.slot, row, r.by)
+	if err != nil || l == nil {
+		return false, err
+	}
+	calls, cancel := context.WithCancel(r.calls)
+	defer cancel()
+	o := bucket.Options{Lease: l, Buckets: row.Buckets, Clock: r.Clock, Calls: calls, Stop: r.stop, BeforeRead: r.beforeRead, Pace: r.pace, Background: r.background, Paused: r.Paused,
+		Hidden: &r.hidden, Wary: row.GivenBack()}
+	r.mu.Lock()
+	o.FirstRead = r.lastRead
+	r.mu.Unlock()
+	o.OnLinger = func() {
+		if !lingered {
+			lingered = true
+			r.lingers()
+		}
+	}
+	if r.background {
+		o.OnCalled = func() { lingered = lingered || r.onlyCommits() }
+	}
+	o.MayWait = func(rows int) bool {
+		may := r.mayWait(rows)
+		if may {
+			waitedFor = rows
+		}
+		return may
+	}
+	b := bucket.New(r.w.shared, o)
+	r.mu.Lock()
+	r.leases[l] = cancel
+	r.mu.Unlock()
+	err = b.Run(r.work)
+	lost, locked, crowded := errors.Is(err, ledger.ErrLost), errors.Is(err, bucket.ErrRowsLocked), errors.Is(err, bucket.ErrCrowdedOut)
+	b.Figures.Buckets = 1
+	if row.Allocated {
+		b.Figures.Takeovers = 1
+	}
+	if lost {
+		b.Figures.LeasesLost = 1
+	}
+	if crowded {
+		b.Figures.CrowdedOut = 1
+	}
+	r.mu.Lock()
+	delete(r.leases, l)
+	r.lastRead = cmp.Or(b.LastRead(), r.lastRead)
+	r.figures.Add(b.Figures)
+	if waitedFor != notWaited {
+		r.waits.waiting--
+		r.waits.rows -= waitedFor
+	}
+	if locked || crowded {
+		r.waits.left[l.Bucket] = true
+	}
+	r.mu.Unlock()
+	if lost {
+		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.Bucket).Msg("lease lost; what was in flight runs again")
+		r.w.ledger.GiveBack(r.work, l)
+		if l.MayBeFinished() && !row.Finished {
+			r.finished.Store(true)
+		}
+		return lingered, nil
+	}
+	var release error
+	if !b.Finished {
+		release = r.w.ledger.Release(r.work, l, err == nil)
+	}
+	if (err == nil || b.Finished) && !row.Finished {
+		r.finished.Store(true) // also where the answer of the release was lost: the bucket may be finished
+	}
+	if locked && b.Figures.Locked > 0 {
+		r.w.sayLocked(r.work, l, b.Figures.Locked, b.LeftLocked)
+	}
+	if release != nil {
+		r.w.ledger.Lapsed.Add(l)
+		return lingered, errors.Join(err, release)
+	}
+	if locked || crowded || errors.Is(err, bucket.ErrStopped) {
+		return lingered, nil
+	}
+	return lingered, err
 }
 
 // lingers has another bucket run in the place of one that only waits. Where none is left the run only waits, too.

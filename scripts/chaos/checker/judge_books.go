@@ -25,7 +25,7 @@ func (j *judgement) books() {
 		for outcome, n := range r.ByOutcome {
 			booked[end{r.Slot, outcome}] += n
 		}
-		// One that died between its last commit and the release leaves the bucket to lapse; empty, nobody takes it over.
+		// One that died between its last commit and the release, where that is by itself, leaves the bucket to lapse; empty, nobody takes it over.
 		if r.Held && len(j.faults) == 0 {
 			j.find("lease", 0, "bucket %d of slot %s is held, and no worker is there", r.Bucket, r.Slot.Format(time.TimeOnly))
 		}

@@ -33,7 +33,7 @@ type Options struct {
 	Background bool                                      // it catches up: what is due now comes first
 	Paused     store.Pauses                              // their rows are put off, uncalled
 	Hidden     *atomic.Bool                              // in this slot a commit waited for locks that do not show by the primary key
-	First      bool                                      // no bucket of its run has been committed yet
+	FirstRead  int                                       // rows that it asks for first; 0: a part of a batch, so that something is soon done
 	Wary       bool                                      // it was given back unfinished before: locked rows are left alone
 	MayWait    func(rows int) bool                       // whether to wait for locked rows: false where too many buckets do already
 	OnLinger   func()                                    // has another bucket run meanwhile; nil where there is nobody to tell
@@ -57,6 +57,7 @@ type Bucket struct {
 	Figures books.Figures
 	// LeftLocked is one of the rows that were left behind since somebody has them locked; nil where there is none.
 	LeftLocked *prescient.FutureJob
+	Finished   bool // its last commit has ended the lease
 
 	restUntil time.Time // the next commit of a batch, by the pace
 }
@@ -106,9 +107,7 @@ func New(of *Shared, o Options) *Bucket {
 		b.batch, b.window = 1, 1
 		return b
 	}
-	if !o.First {
-		b.streams[0].limit = b.batch
-	}
+	b.streams[0].limit = min(o.FirstRead, b.batch)
 	for _, l := range of.Executor.Order {
 		// Behind a backlog nothing is sooner done by a small first read: it would be one more, with a transaction of its own.
 		if crowd := of.Crowds[l.Name]; crowd.backedUp(l.Guards.Concurrency) && !b.Paused[l.Name] {

@@ -206,6 +206,7 @@ func (b *Bucket) setAside(batch []*check.Answered) []*check.Answered {
 
 // noteCommit takes note of a commit that was done.
 func (b *Bucket) noteCommit(batch []*check.Answered, result commit.Result) {
+	b.Finished = result.Finished
 	b.Figures.Counts.Add(result.Counts)
 	b.Shared.Observe(batch, result)
 	for _, a := range batch {
@@ -277,9 +278,7 @@ func (b *Bucket) tryCommit(ctx context.Context, batch []*check.Answered, how com
 		return commit.Result{}, err
 	}
 	defer done()
-	result, err := b.session.Try(ctx, batch, how, b.isLast(batch))
-	b.Lease.Finished = err == nil && result.Finished
-	return result, err
+	return b.session.Try(ctx, batch, how, b.isLast(batch))
 }
 
 // isLast says whether the bucket is finished once a batch is committed: a transaction less for each bucket, of the few that one takes.

@@ -48,8 +48,8 @@ func (b *Bucket) read(ctx context.Context) (read bool, err error) {
 	return read, nil
 }
 
-// firstPart is how many times less the first read of a run takes than later ones may: it is soon done, and committed while the next goes on. Once
-// others are committed meanwhile, it would be one more commit.
+// firstPart is how many times less the first read of a run takes than later ones may: it is soon done, and committed while the next goes on. In later
+// buckets it would be one more commit: they begin with what the last one came to.
 const firstPart = 4
 
 // startReading has the next rows of a stream read. Where there is no room for them, it only looks whether there are any.
@@ -81,6 +81,14 @@ func (b *Bucket) startReading(ctx context.Context, s *stream, room bool) {
 		defer done()
 		r.rows, r.size, r.cut, r.err = b.readRows(ctx, query, args, r.limit)
 	}()
+}
+
+// LastRead is how many rows the bucket would ask for next: what those of the same slot may begin with.
+func (b *Bucket) LastRead() int {
+	if b.careful {
+		return 0
+	}
+	return b.streams[0].limit
 }
 
 // nextLimit is how many rows to ask for after a read of some, whose payloads and errors had a size: twice as many, unless rows

@@ -27,6 +27,7 @@ func (b *Bucket) Run(ctx context.Context) error {
 		b.startAlone()
 		read, err := b.read(ctx)
 		if err != nil {
+			b.cutOff = true // what was read and could not be taken
 			return b.leave(ctx, err)
 		}
 		if b.OnCalled != nil && b.allCalled() {

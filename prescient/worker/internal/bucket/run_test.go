@@ -57,12 +57,12 @@ func TestABucketBehindOthersReadsWholeBatchesFromTheFirst(t *testing.T) {
 		l, buckets := r.claim(s, slot)
 		small := s.Batch / 2 / firstPart
 		for _, test := range []struct {
-			first   bool
-			backlog int
-			whole   bool
-		}{{true, 0, false}, {true, 17, true}, {false, 0, true}, {false, 17, true}} {
+			firstRead int
+			backlog   int
+			whole     bool
+		}{{0, 0, false}, {0, 17, true}, {1000, 0, true}, {5000, 17, true}} {
 			s.Crowds["check"] = &Crowd{Rows: test.backlog}
-			b := New(s, Options{Lease: l, Buckets: buckets, Clock: store.ClockAt(slot), Stop: stop, Calls: t.Context(), Hidden: new(atomic.Bool), First: test.first})
+			b := New(s, Options{Lease: l, Buckets: buckets, Clock: store.ClockAt(slot), Stop: stop, Calls: t.Context(), Hidden: new(atomic.Bool), FirstRead: test.firstRead})
 			own := b.streams[len(b.streams)-1]
 			r.Eventually("rows are read", func() bool {
 				_, err := b.read(t.Context())
@@ -70,7 +70,7 @@ func TestABucketBehindOthersReadsWholeBatchesFromTheFirst(t *testing.T) {
 				return own.outstanding > 0
 			})
 			if got := own.outstanding; test.whole && (got <= small || !own.dry) || !test.whole && got != small {
-				t.Errorf("first %v, behind %d rows: the first read has %d, and there are more: %v", test.first, test.backlog, got, !own.dry)
+				t.Errorf("after reads of %d, behind %d rows: the first read has %d, and there are more: %v", test.firstRead, test.backlog, got, !own.dry)
 			}
 			b.stopReading()
 			r.Eventually("the rows have come back", func() bool { return !b.stillFlying() })

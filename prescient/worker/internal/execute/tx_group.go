@@ -17,8 +17,8 @@ const firstTxWait, maxTxWait = 100 * time.Millisecond, 3 * time.Second
 // TxWait is how long to wait before a row is called again whose transactions came to nothing so many times before this one.
 func TxWait(tries int) time.Duration { return min(time.Duration(tries+1)*firstTxWait, maxTxWait) }
 
-// maxGroup is how many rows share a transaction at most. A bucket has about 2000 rows at the defaults, and they come in parts of
-// 500, 1000, and what is left: with 500 at most, what is left took two transactions, the second for a few dozen rows.
+// maxGroup is how many rows share a transaction at most. A bucket has about 1800 rows at the defaults, and they come in parts of
+// 1000 and what is left: with 500 at most, what is left took two transactions.
 const maxGroup = 1000
 
 // quickGroup and LongGroup bound for how long a transaction has its rows locked, which a cancel of one of them waits for:

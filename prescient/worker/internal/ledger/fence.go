@@ -20,6 +20,10 @@ func (g *Ledger) wasCommitted(ctx context.Context, l *Lease) (bool, error) {
 	case err != nil:
 		return false, fmt.Errorf("finding out whether a commit was done: %w", err)
 	case worker != l.Worker || token != l.Token:
+		// Nobody takes the bucket of a lease that lives, but after the commit that ends it.
+		if l.finishing.Load() && l.Alive(time.Now()) && seq > l.BatchSeq {
+			return true, nil
+		}
 		return false, ErrLost
 	}
 	return seq == l.BatchSeq+1, nil
@@ -27,6 +31,7 @@ func (g *Ledger) wasCommitted(ctx context.Context, l *Lease) (bool, error) {
 
 // Fence proves that the lease is this worker's, and takes the next number.
 func (g *Ledger) Fence(ctx context.Context, tx *sql.Tx, l *Lease, counts books.Counts) error {
+	l.finishing.Store(false)
 	args := append([]any{l.TTL().Microseconds()}, counts.Args()...)
 	n, err := store.Affected(ctx, tx, g.Tables.Stmt.Get("slotrun/fence"), append(args, l.Slot, l.Bucket, l.Worker, l.Token, l.BatchSeq)...)
 	switch {

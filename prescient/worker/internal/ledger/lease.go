@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"prescient/prescient/internal/lease"
@@ -27,7 +28,8 @@ type Lease struct {
 	AttemptKey      []byte
 	AttemptRevision uint64
 	givenBackAs     *Row // the bucket before a GiveBack whose answer was lost
-	Finished        bool // the last commit has ended it
+
+	finishing atomic.Bool // the last commit that was tried ends it
 }
 
 // Claim takes the lease of a bucket as the ledger showed it; nil where another was faster or still holds it. The slot run and the sweep of a
@@ -100,6 +102,7 @@ func (l *Lease) Gone() { l.Lose() }
 
 // Finish ends a lease in the transaction of its last commit, which leaves nothing in its bucket.
 func (g *Ledger) Finish(ctx context.Context, tx *sql.Tx, l *Lease) error {
+	l.finishing.Store(true)
 	n, err := store.Affected(ctx, tx, g.Tables.Stmt.Get("slotrun/release"), true, l.Slot, l.Bucket, l.Worker, l.Token)
 	if err == nil && n == 0 {
 		err = ErrLost
@@ -107,11 +110,11 @@ func (g *Ledger) Finish(ctx context.Context, tx *sql.Tx, l *Lease) error {
 	return err
 }
 
-// Release ends a lease that the worker has, unless its last commit has: its bucket is finished, or given back unfinished.
+// MayBeFinished says whether the last commit of the lease ends it, and was done, as far as anybody here knows.
+func (l *Lease) MayBeFinished() bool { return l.finishing.Load() }
+
+// Release ends a lease that the worker has: its bucket is finished, or given back unfinished.
 func (g *Ledger) Release(ctx context.Context, l *Lease, finished bool) error {
-	if l.Finished {
-		return nil
-	}
 	_, err := g.Send.Exec(ctx, g.Tables.Stmt.Get("slotrun/release"), finished, l.Slot, l.Bucket, l.Worker, l.Token)
 	if err != nil {
 		return fmt.Errorf("releasing bucket %d of slot %s: %w", l.Bucket, slots.Stamp(l.Slot), err)
