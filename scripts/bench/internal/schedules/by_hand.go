@@ -30,17 +30,15 @@ var ofHand = []struct {
 		computed: map[string]string{"stream": "SUBSTRING(UNHEX(SHA2(CONCAT(%s, UNHEX('00'), %s), 256)), 1, 16)"}},
 }
 
-// learn makes a schedule by the library, and takes its rows for a pattern.
-func (st *stage) learn(ctx context.Context) (*byHand, error) {
-	const id, owner = "reminder-PATTERN", "owner-PATTERN"
-	one := st.number(0)
-	one.ID, one.Owner.Key = id, owner
-	if _, err := st.schedules.Create(ctx, st.App, one); err != nil {
-		return nil, err
-	}
+// patternID and patternOwner are the id and the owner of the schedule whose rows are copied.
+const patternID, patternOwner = "reminder-PATTERN", "owner-PATTERN"
+
+// learn takes the rows of the schedule with the pattern's id, which the library has made.
+func learn(ctx context.Context, p *rig.Place) (*byHand, error) {
+	const id, owner = patternID, patternOwner
 	h := &byHand{id: id, owner: owner}
 	for _, of := range ofHand {
-		columns, values, err := st.literals(ctx, of.table, of.where, id)
+		columns, values, err := literals(ctx, p, of.table, of.where, id)
 		if err != nil {
 			return nil, err
 		}
@@ -61,8 +59,8 @@ func (st *stage) learn(ctx context.Context) (*byHand, error) {
 }
 
 // literals reads rows as they are written in a statement.
-func (st *stage) literals(ctx context.Context, table, where, id string) (columns []string, list [][]string, err error) {
-	names, err := st.App.QueryContext(ctx, "SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position", table)
+func literals(ctx context.Context, p *rig.Place, table, where, id string) (columns []string, list [][]string, err error) {
+	names, err := p.App.QueryContext(ctx, "SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position", table)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,7 +74,7 @@ func (st *stage) literals(ctx context.Context, table, where, id string) (columns
 	if err := names.Err(); err != nil {
 		return nil, nil, err
 	}
-	rows, err := st.App.QueryContext(ctx, "SELECT CONCAT("+strings.Join(columns, "), CONCAT(")+") FROM "+table+" WHERE "+where, id)
+	rows, err := p.App.QueryContext(ctx, "SELECT CONCAT("+strings.Join(columns, "), CONCAT(")+") FROM "+table+" WHERE "+where, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -116,23 +114,18 @@ func without(of, columns, out []string) (left []string) {
 	return left
 }
 
-// create makes schedules with the next numbers, a transaction each.
-func (h *byHand) create(ctx context.Context, st *stage, connections, n int) error {
-	first := st.made
-	st.made += n
-	return rig.InParallel(ctx, connections, n, func(ctx context.Context, i int) error {
-		one := st.number(first + i)
-		as := strings.NewReplacer(h.id, one.ID, h.owner, one.Owner.Key)
-		tx, err := st.App.BeginTx(ctx, nil)
-		if err != nil {
+// create makes a schedule by its rows, in a transaction.
+func (h *byHand) create(ctx context.Context, p *rig.Place, id, owner string) error {
+	as := strings.NewReplacer(h.id, id, h.owner, owner)
+	tx, err := p.App.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for _, insert := range h.inserts {
+		if _, err := tx.ExecContext(ctx, as.Replace(insert)); err != nil {
+			_ = tx.Rollback()
 			return err
 		}
-		for _, insert := range h.inserts {
-			if _, err := tx.ExecContext(ctx, as.Replace(insert)); err != nil {
-				_ = tx.Rollback()
-				return err
-			}
-		}
-		return tx.Commit()
-	})
+	}
+	return tx.Commit()
 }

@@ -39,7 +39,12 @@ func (st *stage) create(ctx context.Context, b *rig.Bench) error {
 	if len(st.forms) == 0 {
 		return nil
 	}
-	hand, err := st.learn(ctx)
+	pattern := st.number(0)
+	pattern.ID, pattern.Owner.Key = patternID, patternOwner
+	if _, err := st.schedules.Create(ctx, st.App, pattern); err != nil {
+		return err
+	}
+	hand, err := learn(ctx, st.Place)
 	if err != nil {
 		return err
 	}
@@ -47,18 +52,21 @@ func (st *stage) create(ctx context.Context, b *rig.Bench) error {
 		for _, connections := range singles {
 			for _, c := range []struct {
 				name   string
-				create func(ctx context.Context, connections, n int) error
+				create func(ctx context.Context, one schedule.Schedule) error
 			}{
-				{"SQL only, rows of " + st.name + " as the library writes them, created one at a time", func(ctx context.Context, connections, n int) error {
-					return hand.create(ctx, st, connections, n)
+				{"SQL only, rows of " + st.name + " as the library writes them, created one at a time", func(ctx context.Context, one schedule.Schedule) error {
+					return hand.create(ctx, st.Place, one.ID, one.Owner.Key)
 				}},
-				{"prescient, " + st.name + ", created one at a time", st.createEach},
+				{"prescient, " + st.name + ", created one at a time", func(ctx context.Context, one schedule.Schedule) error {
+					_, err := st.schedules.Create(ctx, st.App, one)
+					return err
+				}},
 			} {
 				if err := st.AwaitCalm(ctx); err != nil {
 					return err
 				}
 				n := min(few, few/16*connections)
-				if _, err := b.Took(fmt.Sprintf("%s, %d connections", c.name, connections), round, []int{st.Pid}, func() (int, error) { return n, c.create(ctx, connections, n) }); err != nil {
+				if _, err := b.Took(fmt.Sprintf("%s, %d connections", c.name, connections), round, []int{st.Pid}, func() (int, error) { return n, st.createEach(ctx, connections, n, c.create) }); err != nil {
 					return err
 				}
 			}
@@ -81,14 +89,11 @@ func (st *stage) createMany(ctx context.Context, n int, number func(i int) sched
 	})
 }
 
-// createEach makes schedules with the next numbers, a transaction each.
-func (st *stage) createEach(ctx context.Context, connections, n int) error {
+// createEach makes schedules with the next numbers, each by itself.
+func (st *stage) createEach(ctx context.Context, connections, n int, create func(ctx context.Context, one schedule.Schedule) error) error {
 	first := st.made
 	st.made += n
-	return rig.InParallel(ctx, connections, n, func(ctx context.Context, i int) error {
-		_, err := st.schedules.Create(ctx, st.App, st.number(first+i))
-		return err
-	})
+	return rig.InParallel(ctx, connections, n, func(ctx context.Context, i int) error { return create(ctx, st.number(first+i)) })
 }
 
 // size is what the indexes of the tables take, those that hold the rows too, in bytes.
