@@ -382,9 +382,12 @@ func TestWithAWakeUpAgentsKnowAtOnce(t *testing.T) {
 		r.at("12:00:02")
 		r.running("a 12:00:00")
 		kinds := make(map[wakeup.Kind]int)
-		for len(said) > 0 {
-			kinds[(<-said).Kind]++
-		}
+		r.Eventually("it is told who has it", func() bool {
+			for len(said) > 0 {
+				kinds[(<-said).Kind]++
+			}
+			return kinds[wakeup.Has] > 0
+		})
 		if kinds[wakeup.Offer] == 0 || kinds[wakeup.Claim] == 0 || kinds[wakeup.Has] != 1 {
 			t.Errorf("%v", kinds)
 		}
