@@ -24,9 +24,9 @@ var ofHand = []struct {
 	filled       []string
 	computed     map[string]string
 }{
-	{table: "schedule", where: "id = ?"},
+	{table: "schedule", where: "id = ?", filled: []string{"place"}},
 	{table: "future_job", where: "entity_key = ?", filled: []string{"job_key", "first_check_at", "next_check_at", "revision", "inserted_at"}},
-	{table: "audit_log", where: "id = ?", filled: []string{"at", "account", "entry"},
+	{table: "audit_log", where: "id = ?", filled: []string{"at", "account", "entry", "place"},
 		computed: map[string]string{"stream": "SUBSTRING(UNHEX(SHA2(CONCAT(%s, UNHEX('00'), %s), 256)), 1, 16)"}},
 }
 
