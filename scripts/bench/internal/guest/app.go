@@ -119,6 +119,9 @@ func (a *app) stop() error {
 // felt adds the figures of what it sent between two times.
 func (a *app) felt(from, to time.Time, figures map[string]float64) {
 	for name, list := range map[string][]sent{page.Plain: a.plain, page.Cancel: a.cancel} {
+		if len(list) == 0 {
+			continue // the app sends none of these
+		}
 		var ms []float64
 		for _, s := range list {
 			if !s.at.Before(from) && s.at.Before(to) {
