@@ -83,6 +83,7 @@ func TestTheLastCommitOfABucketIsDoneOnce(t *testing.T) {
 			if figures.Done != 20 || r.ends() != 20 || r.unfinished() > 0 {
 				t.Errorf("%s: %d are done, %d ended, %d buckets unfinished", c.name, figures.Done, r.ends(), r.unfinished())
 			}
+			calls.EachOnce(t, 20)
 			if books := r.Count("SELECT SUM(done) FROM p_slot_run"); books != 20 {
 				t.Errorf("%s: the books have %d", c.name, books)
 			}
@@ -177,5 +178,6 @@ func TestTheLastCommitIsToldThoughAnotherHasTheBucketByThen(t *testing.T) {
 		if figures.Done != 20 || figures.LeasesLost > 0 || !how.finished.Load() {
 			t.Errorf("%d are done, %d leases lost, may be finished: %v", figures.Done, figures.LeasesLost, how.finished.Load())
 		}
+		heard.wants(t, "at the end", slot, 1, 1)
 	})
 }
