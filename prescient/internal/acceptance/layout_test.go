@@ -178,7 +178,7 @@ var layers = []layer{
 	{"scripts/bench/internal/page", []string{"prescient/worker"}},
 	{"scripts/bench/internal/rig", append([]string{"sql/migrate", "prescient/localserver", "scripts/bench/internal/page"}, rooms...)},
 	{"scripts/bench/internal/slotrun", append([]string{"jobs/orders", "scripts/bench/internal/rig"}, rooms...)},
-	{"scripts/bench/internal/guest", []string{"prescient", "scripts/bench/internal/page", "scripts/bench/internal/peers", "scripts/bench/internal/rig", "scripts/bench/internal/slotrun"}},
+	{"scripts/bench/internal/guest", []string{"prescient", "prescient/connect", "scripts/bench/internal/page", "scripts/bench/internal/peers", "scripts/bench/internal/rig", "scripts/bench/internal/slotrun"}},
 	{"scripts/bench/internal/events", append([]string{"sql", "prescient/event/broker/*", "scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/agents", append([]string{"scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/large", append([]string{"sql", "prescient/api", "prescient/localserver", "prescient/page", "scripts/bench/internal/page", "scripts/bench/internal/rig", "scripts/bench/internal/slotrun"}, rooms...)},

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/jmoiron/sqlx"
+	"prescient/prescient/connect"
 
 	"prescient/scripts/bench/internal/page"
 	"prescient/scripts/bench/internal/peers"
@@ -139,11 +139,11 @@ func (h *hosts) plainly(ctx context.Context, c stalling) error {
 	if err := rig.Pause(ctx, time.Until(h.Slot)); err != nil {
 		return err
 	}
-	params := "&transaction_isolation=%27READ-COMMITTED%27"
+	dsn := h.DSN(h.Name)
 	if c.noBinlog {
-		params += "&sql_log_bin=0"
+		dsn = h.UnloggedDSN(h.Name)
 	}
-	db, err := sqlx.Open("mysql", h.DSN(h.Name)+params)
+	db, err := connect.Open(dsn, 0)
 	if err != nil {
 		return err
 	}

@@ -151,7 +151,7 @@ func (s *Server) Install(ctx context.Context, name string, resolution time.Durat
 	if _, err := migrate.Up(ctx, p.App, migrate.Schema{Resolution: resolution}); err != nil {
 		return nil, err
 	}
-	if p.filler, err = sql.Open("mysql", s.fillerDSN(name)); err != nil {
+	if p.filler, err = sql.Open("mysql", s.UnloggedDSN(name)); err != nil {
 		return nil, err
 	}
 	if p.DB, err = connect.Open(s.DSN(name), 0); err != nil {
@@ -161,8 +161,8 @@ func (s *Server) Install(ctx context.Context, name string, resolution time.Durat
 	return p, err
 }
 
-// fillerDSN is for what is not measured: an own server need not write it to its binlog.
-func (s *Server) fillerDSN(database string) string {
+// UnloggedDSN names a database for what an own server does not write to its binlog, such as all that is not measured.
+func (s *Server) UnloggedDSN(database string) string {
 	config := s.Config.Clone()
 	config.DBName = database
 	if s.own != nil {

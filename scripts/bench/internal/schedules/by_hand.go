@@ -13,10 +13,7 @@ import (
 // byHand writes the rows of schedules by plain SQL, as somebody would who knows the tables: those that the library wrote for one, with another id and
 // owner. What the tables fill in is left to them. It looks at nothing, so that a schedule that is there already, or was deleted a moment ago, is an
 // error, or fires twice.
-type byHand struct {
-	id, owner string
-	inserts   []string
-}
+type byHand struct{ inserts []string }
 
 // ofHand are the tables, with what finds the rows of a schedule, and the columns that are left to the server, or computed anew.
 var ofHand = []struct {
@@ -35,10 +32,9 @@ const patternID, patternOwner = "reminder-PATTERN", "owner-PATTERN"
 
 // learn takes the rows of the schedule with the pattern's id, which the library has made.
 func learn(ctx context.Context, p *rig.Place) (*byHand, error) {
-	const id, owner = patternID, patternOwner
-	h := &byHand{id: id, owner: owner}
+	h := new(byHand)
 	for _, of := range ofHand {
-		columns, values, err := literals(ctx, p, of.table, of.where, id)
+		columns, values, err := literals(ctx, p, of.table, of.where, patternID)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +112,7 @@ func without(of, columns, out []string) (left []string) {
 
 // create makes a schedule by its rows, in a transaction.
 func (h *byHand) create(ctx context.Context, p *rig.Place, id, owner string) error {
-	as := strings.NewReplacer(h.id, id, h.owner, owner)
+	as := strings.NewReplacer(patternID, id, patternOwner, owner)
 	tx, err := p.App.BeginTx(ctx, nil)
 	if err != nil {
 		return err

@@ -77,15 +77,22 @@ func (st *stage) create(ctx context.Context, b *rig.Bench) error {
 
 // createMany makes schedules with the next numbers, some at a time.
 func (st *stage) createMany(ctx context.Context, n int, number func(i int) schedule.Schedule) error {
+	return inBulks(ctx, st, n, number, func(ctx context.Context, some []schedule.Schedule) error {
+		_, err := st.schedules.CreateMany(ctx, st.App, some)
+		return err
+	})
+}
+
+// inBulks makes something with each of the next numbers, some at a time.
+func inBulks[T any](ctx context.Context, st *stage, n int, number func(i int) T, create func(ctx context.Context, some []T) error) error {
 	first := st.made
 	st.made += n
 	return rig.InParallel(ctx, st.connections, (n+inBulk-1)/inBulk, func(ctx context.Context, part int) error {
-		some := make([]schedule.Schedule, 0, inBulk)
+		some := make([]T, 0, inBulk)
 		for i := part * inBulk; i < min((part+1)*inBulk, n); i++ {
 			some = append(some, number(first+i))
 		}
-		_, err := st.schedules.CreateMany(ctx, st.App, some)
-		return err
+		return create(ctx, some)
 	})
 }
 

@@ -106,14 +106,10 @@ func (st *stage) makeDue(ctx context.Context, form string, n int) (slot time.Tim
 
 // createChecks makes checks that are due at a time, of the next numbers.
 func (st *stage) createChecks(ctx context.Context, n int, due time.Time) error {
-	first := st.made
-	st.made += n
 	asJSON := fmt.Appendf(nil, "%q", payload[2:])
-	return rig.InParallel(ctx, st.connections, (n+inBulk-1)/inBulk, func(ctx context.Context, part int) error {
-		some := make([]prescient.NewJob, 0, inBulk)
-		for i := part * inBulk; i < min((part+1)*inBulk, n); i++ {
-			some = append(some, prescient.NewJob{Entity: prescient.Entity{Name: "check", Key: st.at(first+i, "", "").ID}, JobExec: target, DueAt: due, Payload: asJSON})
-		}
+	return inBulks(ctx, st, n, func(i int) prescient.NewJob {
+		return prescient.NewJob{Entity: prescient.Entity{Name: "check", Key: st.at(i, "", "").ID}, JobExec: target, DueAt: due, Payload: asJSON}
+	}, func(ctx context.Context, some []prescient.NewJob) error {
 		_, err := st.client.InsertMany(ctx, st.App, some)
 		return err
 	})
