@@ -105,11 +105,16 @@ func (c *Client) now(ctx context.Context, db prescient.DB) (now time.Time, err e
 	if err := store.QueryRow(ctx, db, []any{store.At(&now), &version}, c.tables.Stmt.Get("client/now")); err != nil {
 		return time.Time{}, fmt.Errorf("reading slot_config: %w", err)
 	}
+	return now, c.noteVersion(version, looking)
+}
+
+// noteVersion makes sure that slot_config is as it was, by the version that a statement has read which was sent at a time.
+func (c *Client) noteVersion(version uint64, sent time.Time) error {
 	if err := c.tables.SameVersion(version); err != nil {
-		return time.Time{}, err
+		return err
 	}
-	c.lately.looked(looking)
-	return now, nil
+	c.lately.looked(sent)
+	return nil
 }
 
 // readPending asks for the database's time, and for the row of a key if one is pending.
@@ -121,10 +126,9 @@ func (c *Client) readPending(ctx context.Context, db prescient.DB, key prescient
 	if err := store.QueryRow(ctx, db, append([]any{store.At(&now), &version}, rowtext.Into(&job)...), query); err != nil {
 		return time.Time{}, nil, fmt.Errorf("looking for a pending check: %w", err)
 	}
-	if err := c.tables.SameVersion(version); err != nil {
+	if err := c.noteVersion(version, looking); err != nil {
 		return time.Time{}, nil, err
 	}
-	c.lately.looked(looking)
 	if job.EntityName == "" {
 		return now, nil, nil
 	}

@@ -62,6 +62,9 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 			add(fmt.Sprintf("schedule/delete %d", n), s.tables.Fill("schedule/delete", "{ids}", ids), reached)
 			for _, statement := range []string{"schedule/before", "schedule/fired_until"} {
 				reached := map[string]string{"p_schedule": byID, "p_schedule_deleted": byID}
+				if statement == "schedule/before" && s.tables.Dialect == text.Full {
+					reached["p_slot_config"] = "PRIMARY 1"
+				}
 				if statement == "schedule/fired_until" {
 					delete(reached, "p_schedule")
 				}

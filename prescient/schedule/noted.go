@@ -12,6 +12,7 @@ import (
 	"prescient/prescient/internal/store"
 	"prescient/prescient/schedule/internal/kept"
 	"prescient/slots"
+	text "prescient/sql"
 )
 
 // before is what was there of schedules that are to be made.
@@ -22,12 +23,22 @@ type before struct {
 	there map[string]bool
 }
 
-// lookBefore looks what was there of schedules that are to be made; it does not of those that are to be paused.
-func (s *Schedules) lookBefore(ctx context.Context, db prescient.DB, some []Schedule, paused bool, now time.Time) (before, error) {
-	if paused {
-		return before{}, nil
+// lookBefore asks for the time, and what was there of schedules that are to be made; not of those that are to be paused.
+func (s *Schedules) lookBefore(ctx context.Context, db prescient.DB, some []Schedule, paused bool) (now time.Time, b before, err error) {
+	ids := idsOf(some, func(one Schedule) string { return one.ID })
+	if !paused && s.tables.Dialect == text.Full { // by one statement
+		now, b, err = s.lookInto(ctx, db, "schedule/before", ids, "UTC_TIMESTAMP(6)")
+		if err != nil || !now.IsZero() {
+			return now, b, err
+		}
 	}
-	return s.lookInto(ctx, db, "schedule/before", idsOf(some, func(one Schedule) string { return one.ID }), now)
+	if now, err = s.own.NowOf(ctx, db, ids[0]); err != nil || paused {
+		return now, before{}, err
+	}
+	if s.tables.Dialect == text.Plain {
+		_, b, err = s.lookInto(ctx, db, "schedule/before", ids, literal.Of(literal.AppendMicro, now))
+	}
+	return now, b, err
 }
 
 // lookAgain returns until when those that were made have fired. One that the snapshot shows still was deleted since it was taken, so
@@ -38,7 +49,7 @@ func (s *Schedules) lookAgain(ctx context.Context, db prescient.DB, added []Sche
 	if len(hidden) == 0 {
 		return b.until, nil
 	}
-	again, err := s.lookInto(ctx, db, "schedule/fired_until", hidden, now)
+	_, again, err := s.lookInto(ctx, db, "schedule/fired_until", hidden, literal.Of(literal.AppendMicro, now))
 	if err != nil {
 		return nil, err
 	}
@@ -46,29 +57,35 @@ func (s *Schedules) lookAgain(ctx context.Context, db prescient.DB, added []Sche
 	return b.until, nil
 }
 
-func (s *Schedules) lookInto(ctx context.Context, db prescient.DB, statement string, ids []string, now time.Time) (before, error) {
-	b := before{make(map[string]time.Time), make(map[string]bool)}
-	query := s.tables.Fill(statement, "{ids}", idList(ids), "{places}", kept.Places(s.tables, ids...), "{now}", literal.Of(literal.AppendMicro, now))
+// lookInto asks what was there at the time that an expression tells, and for the time itself where the statement does.
+func (s *Schedules) lookInto(ctx context.Context, db prescient.DB, statement string, ids []string, at string) (now time.Time, b before, err error) {
+	b = before{make(map[string]time.Time), make(map[string]bool)}
+	query := s.tables.Fill(statement, "{ids}", idList(ids), "{places}", kept.Places(s.tables, ids...), "{now}", at)
+	sent := time.Now()
 	rows, err := store.Rows(ctx, db, "looking for schedules that were there before", query, func(row *fired) []any {
-		return []any{store.Unhex(&row.id), store.AtOrNil(&row.until)}
+		return []any{store.Unhex(&row.id), store.AtOrNil(&row.until), &row.version}
 	})
 	if errno.Is(err, errno.TableDenied) {
-		return b, nil // grants were not run again
+		return now, b, nil // grants were not run again
 	}
 	for _, row := range rows {
-		if row.until == nil {
+		switch {
+		case row.version != nil:
+			now, err = *row.until, s.own.NoteVersion(*row.version, sent)
+		case row.until == nil:
 			b.there[row.id] = true
-		} else {
+		default:
 			b.until[row.id] = *row.until
 		}
 	}
-	return b, err
+	return now, b, err
 }
 
-// fired is until when a schedule that was deleted has fired; nil for one that is there.
+// fired is until when a schedule that was deleted has fired; nil for one that is there. A row that has a version tells the time.
 type fired struct {
-	id    string
-	until *time.Time
+	id      string
+	until   *time.Time
+	version *uint64
 }
 
 // putBack is by how much a clock is put back at most, so that Resume repeats nothing.
