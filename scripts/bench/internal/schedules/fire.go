@@ -28,9 +28,9 @@ func (st *stage) fire(ctx context.Context, b *rig.Bench, round int, form string,
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	seen := &ended{first: st.at(first, "", "").ID, timers: n, done: stop}
+	seen := &ended{first: st.at(first, "", "").ID, timers: n, checks: form == "checks", done: stop}
 	switch {
-	case form == "checks":
+	case seen.checks:
 		seen.timers, seen.runs = 0, n
 	case st.name == "runs":
 		seen.runs = n
@@ -63,7 +63,7 @@ func (st *stage) fire(ctx context.Context, b *rig.Bench, round int, form string,
 	r := page.Record{Case: "prescient, " + caseOf[form], Round: round, Rows: n, Seconds: seen.last.Sub(slot).Seconds(),
 		ClientCPU: after.Client - before.Client, ServerCPU: after.Server - before.Server, Figures: perGroup(asked, answered, seen.fired)}
 	r.Figures["last s after the slot"] = r.Seconds
-	if form != "checks" {
+	if !seen.checks {
 		r.Figures["last timer s after the slot"] = seen.lastTimer.Sub(slot).Seconds()
 	}
 	b.Say("  %-52s %9d fired  CPU %.1f + %.1f µs each  %s", r.Case, n, r.ClientCPU*1e6/float64(n), r.ServerCPU*1e6/float64(n), page.FiguresText(r.Figures))
@@ -155,7 +155,8 @@ func (st *stage) registry(form string) (*prescient.Registry, error) {
 type ended struct {
 	mu              sync.Mutex
 	first           string // id of the first that counts; before it are others that are due at the same minute
-	fired           int    // timers, theirs too
+	fired           int    // timers, theirs too; where there are none to come, checks
+	checks          bool   // in place of schedules
 	timers, runs    int    // still to come
 	last, lastTimer time.Time
 	failed          string
@@ -168,7 +169,7 @@ func (e *ended) answered(answers []worker.Result) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, a := range answers {
-		if a.Job.JobExec == schedule.TimerExec {
+		if a.Job.JobExec == schedule.TimerExec || e.checks {
 			e.fired++
 		}
 		switch {
