@@ -49,7 +49,7 @@ func eachServer(t *testing.T, test func(t *testing.T, r *rig)) {
 func newRig(t *testing.T, d servertest.Database) *rig {
 	t.Helper()
 	r := &rig{t: t, setting: text.Dialect(os.Getenv("PRESCIENT_TEST_DIALECT"))}
-	d = d.Migrated(t, servertest.Tables{Schema: migrate.Schema{Resolution: time.Second, Dialect: r.setting}, By: "app", App: func(d servertest.Database) {
+	d = d.Migrated(t, servertest.Tables{Schema: migrate.Schema{Resolution: time.Second, Dialect: r.setting}, By: "jobs/changequeue", App: func(d servertest.Database) {
 		r.root = d.Open(t, "")
 		r.exec("CREATE TABLE changes (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, payload LONGBLOB)")
 		r.exec("CREATE TABLE handled (id BIGINT UNSIGNED NOT NULL, n BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY)")

@@ -45,7 +45,7 @@ func eachFlavour(t *testing.T, test func(t *testing.T, r *rig)) {
 func newRig(t *testing.T, d servertest.Database) *rig {
 	t.Helper()
 	r := &rig{t: t}
-	d = d.Migrated(t, servertest.Tables{Schema: migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute}, By: "app", App: func(d servertest.Database) {
+	d = d.Migrated(t, servertest.Tables{Schema: migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute}, By: "jobs/condition", App: func(d servertest.Database) {
 		r.root = d.Open(t, "")
 		r.exec("CREATE TABLE orders (id BIGINT PRIMARY KEY, customer INT NOT NULL DEFAULT 0, shipped_at DATETIME(6), alerts INT NOT NULL DEFAULT 0, alerted_at DATETIME(6)) ENGINE = InnoDB")
 	}})

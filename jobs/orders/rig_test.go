@@ -68,7 +68,7 @@ func eachCheck(t *testing.T, test func(t *testing.T, r *rig)) {
 func newRig(t *testing.T, d servertest.Database) *rig {
 	t.Helper()
 	r := &rig{t: t, roles: make(map[string]*mysql.Config)}
-	r.d = d.Migrated(t, servertest.Tables{Schema: migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute}, By: "app", App: func(d servertest.Database) {
+	r.d = d.Migrated(t, servertest.Tables{Schema: migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute}, By: "jobs/orders", App: func(d servertest.Database) {
 		root := d.Open(t, "")
 		r.must(orders.CreateTables(t.Context(), root, "app_"))
 	}})

@@ -3,12 +3,14 @@ package schedule_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/schedule"
 	"prescient/prescient/worker"
+	text "prescient/sql"
 )
 
 // Five statements for each transaction, and what a bucket takes beside them: two for its lease, and its reads. That is six for 500 timers at
@@ -64,4 +66,59 @@ func TestASlotOfTimersTakesAtMostSixStatementsFor500(t *testing.T) {
 			})
 		})
 	}
+}
+
+// BEGIN, a look, three inserts and COMMIT; in plain the time is asked for by itself.
+func TestAScheduleIsCreatedBySixStatements(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		app := r.app("10:00")
+		app.SetMaxOpenConns(1)
+		_, err := r.schedules.Create(t.Context(), app, schedule.Schedule{ID: "first", Crontabs: []string{"0 * * * *"}, Topic: "t"})
+		r.Must(err)
+		sent := func() (n int) {
+			var name string
+			r.Must(app.QueryRow("SHOW SESSION STATUS LIKE 'Questions'").Scan(&name, &n))
+			return n
+		}
+		want := 6
+		if r.Dialect == text.Plain {
+			want++
+		}
+		before := sent()
+		created, err := r.schedules.Create(t.Context(), app, schedule.Schedule{ID: "second", Crontabs: []string{"0 * * * *"}, JobExec: "digest"})
+		r.Must(err)
+		if n := sent() - before - 1; n != want || !created {
+			t.Errorf("%d statements, created %v; want %d", n, created, want)
+		}
+	})
+}
+
+// Two who create the same at once, each by a transaction of the server's isolation: one does, the other finds it there.
+func TestTwoWhoCreateTheSameAtOnceBothSucceed(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		const many = 40
+		some := make([]schedule.Schedule, many)
+		for i := range some {
+			some[i] = schedule.Schedule{ID: fmt.Sprintf("s%02d", i), Crontabs: []string{"0 * * * *"}, Topic: "t"}
+		}
+		app := r.app("10:00")
+		var by [4]int
+		var all sync.WaitGroup
+		for i := range by {
+			all.Go(func() {
+				for at := range some { // overlapping lists, of which parts are there and parts are not
+					n, err := r.schedules.CreateMany(t.Context(), app, some[at:min(at+3, many)])
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					by[i] += n
+				}
+			})
+		}
+		all.Wait()
+		if n := r.Count("SELECT COUNT(*) FROM p_future_job WHERE job_exec = 'schedule.fire'"); n != many || by[0]+by[1]+by[2]+by[3] != many {
+			t.Errorf("%d timers, created by %v; want %d", n, by, many)
+		}
+	})
 }

@@ -42,7 +42,7 @@ func runEach(dsn string, names, command []string) (code int, err error) {
 		fmt.Printf("testing on %s, %s\n", names[i], server.Version())
 		named = append(named, fmt.Sprintf("%s=%s", names[i], server.DSN("")))
 	}
-	return execute(ctx, command, testing(strings.Join(named, " ")))
+	return execute(ctx, command, append(testing(strings.Join(named, " ")), "PRESCIENT_TEST_SHARED=yes"))
 }
 
 // start starts the servers with these names, all at the same time. With an

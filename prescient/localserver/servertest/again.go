@@ -27,7 +27,7 @@ type owned struct {
 }
 
 // account is one of a database: what it was granted, and what the server said of it then.
-type account struct{ grants, shown string }
+type account struct{ Grants, Shown string }
 
 // goesWith has the database dropped at the end of a test that does not give it back.
 func (d Database) goesWith(t testing.TB) Database {
@@ -48,15 +48,18 @@ func (d Database) goesWith(t testing.TB) Database {
 }
 
 // another returns a database that a test has given back, if there is one like this.
-func another(t testing.TB, as like) (d Database, is bool) {
+func (d Database) another(t testing.TB, as like) (used Database, is bool, err error) {
 	servers.Lock()
 	defer servers.Unlock()
 	free := servers.kept[as]
 	if len(free) == 0 {
-		return Database{}, false
+		if used, is, err = d.takeShared(t.Context(), as); !is {
+			return used, false, err
+		}
+		return used.goesWith(t), true, nil
 	}
-	d, servers.kept[as] = free[len(free)-1], free[:len(free)-1]
-	return d.goesWith(t), true
+	used, servers.kept[as] = free[len(free)-1], free[:len(free)-1]
+	return used.goesWith(t), true, nil
 }
 
 // keep lets another test have the database.
@@ -70,13 +73,15 @@ func (d Database) keep(as like) {
 	servers.kept[as] = append(servers.kept[as], d)
 }
 
-// dropKept drops those that no test has at the end.
+// dropKept drops those that no test has at the end, but for those that tests of other processes may have.
 func dropKept() (err error) {
 	servers.Lock()
 	defer servers.Unlock()
-	for _, free := range servers.kept {
+	for as, free := range servers.kept {
 		for _, d := range free {
-			if failed := d.drop(); failed != nil {
+			if as.isShared() {
+				err = errors.Join(err, d.share(as))
+			} else if failed := d.drop(); failed != nil {
 				err = fmt.Errorf("dropping database %s, which was used again (did a transaction stay open?): %w", d.Name, failed)
 			}
 		}
@@ -135,7 +140,7 @@ func (d Database) clean(ctx context.Context, conn *sql.Conn, to *made) (bool, er
 		return false, err
 	}
 	for role, was := range d.own.accounts {
-		if shown, err := d.shown(ctx, conn, role); err != nil || shown != was.shown {
+		if shown, err := d.shown(ctx, conn, role); err != nil || shown != was.Shown {
 			return false, err
 		}
 	}
@@ -152,7 +157,7 @@ func (d Database) clean(ctx context.Context, conn *sql.Conn, to *made) (bool, er
 		return false, err
 	}
 	var look []string
-	for table := range to.rows {
+	for table := range to.Rows {
 		look = append(look, fmt.Sprintf("SELECT '%s' FROM DUAL WHERE EXISTS (SELECT 1 FROM %[1]s)", table))
 	}
 	filled, err := texts(ctx, conn, strings.Join(look, " UNION ALL "))
@@ -162,26 +167,26 @@ func (d Database) clean(ctx context.Context, conn *sql.Conn, to *made) (bool, er
 	if _, err := conn.ExecContext(ctx, "SET lock_wait_timeout = 1"); err != nil {
 		return false, err
 	}
-	for _, table := range slices.Sorted(maps.Keys(to.rows)) {
+	for _, table := range slices.Sorted(maps.Keys(to.Rows)) {
 		if !slices.Contains(strings.Fields(written+filled), table) {
 			continue
 		}
-		if err := d.empty(ctx, conn, table, to.rows[table]); err != nil {
+		if err := d.empty(ctx, conn, table, to.Rows[table]); err != nil {
 			return false, err
 		}
 	}
 	shape, err := d.shape(ctx, conn)
-	return shape == to.shape, err
+	return shape == to.Shape, err
 }
 
 // empty leaves those rows in a table that were in it when it was made.
 func (d Database) empty(ctx context.Context, conn *sql.Conn, table string, rows statement) error {
-	if rows.query != "" {
-		if is, err := d.contents(ctx, conn, table); err != nil || slices.Equal(is.args, rows.args) {
+	if rows.Query != "" {
+		if is, err := d.contents(ctx, conn, table, strings.Count(rows.Query, "(")); err != nil || is.has(rows.Args) {
 			return err
 		}
 	}
-	if _, err := conn.ExecContext(ctx, "TRUNCATE TABLE "+table); err != nil || rows.query == "" {
+	if _, err := conn.ExecContext(ctx, "TRUNCATE TABLE "+table); err != nil || rows.Query == "" {
 		return err
 	}
 	return d.send(ctx, conn, rows)

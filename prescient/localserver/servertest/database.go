@@ -198,7 +198,7 @@ func (d Database) Account(t testing.TB, role string, grants []string, exec func(
 	config.User, config.Passwd = d.User(role), "Secret-42"
 	name, all := "'"+config.User+"'@'%'", strings.Join(grants, "; ")
 	if d.own != nil {
-		if was, is := d.own.accounts[role]; is && was.grants == all {
+		if was, is := d.own.accounts[role]; is && was.Grants == all {
 			return config.FormatDSN()
 		} else if is {
 			exec("DROP USER " + name)

@@ -3,12 +3,14 @@ package servertest
 import (
 	"context"
 	"database/sql"
+	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
-	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient/localserver"
 	text "prescient/sql"
@@ -34,13 +36,15 @@ func (d Database) Migrated(t testing.TB, tables Tables) Database {
 	config, err := mysql.ParseDSN(d.DSN)
 	must(t, err)
 	as := like{d.Server, config.Net, config.Addr, tables.Schema, tables.By}
-	if used, is := another(t, as); is {
+	used, is, err := d.another(t, as)
+	must(t, err)
+	if is {
 		t.Cleanup(func() { used.giveBack(t, as) }) // once all that is opened from here on is closed
 		return used
 	}
 	t.Cleanup(func() { d.giveBack(t, as) })
 	to := madeLike(as)
-	if to.described(t, d, tables) {
+	if to.described(t, d, tables, as) {
 		return d
 	}
 	maker := d
@@ -50,17 +54,17 @@ func (d Database) Migrated(t testing.TB, tables Tables) Database {
 	conn, disconnect, err := maker.connect(t.Context())
 	must(t, err)
 	defer disconnect()
-	for _, s := range to.statements {
+	for _, s := range to.Statements {
 		must(t, d.send(t.Context(), conn, s))
 	}
-	if to.shape == "" {
+	if to.Shape == "" {
 		return d
 	}
 	root, close, err := d.connect(t.Context()) // who sees all
 	must(t, err)
 	defer close()
-	if shape, err := d.shape(t.Context(), root); err != nil || shape != to.shape {
-		t.Fatalf("a database that is made at once differs from the first that was made (%v):\n%s\nwas\n%s", err, shape, to.shape)
+	if shape, err := d.shape(t.Context(), root); err != nil || shape != to.Shape {
+		t.Fatalf("a database that is made at once differs from the first that was made (%v):\n%s\nwas\n%s", err, shape, to.Shape)
 	}
 	return d
 }
@@ -73,14 +77,19 @@ func must(t testing.TB, err error) {
 }
 
 // described makes the tables and notes what has become of the database, unless that was done before.
-func (to *made) described(t testing.TB, d Database, tables Tables) (first bool) {
+func (to *made) described(t testing.TB, d Database, tables Tables, as like) (first bool) {
 	t.Helper()
 	to.mu.Lock() // nothing changes it once it has statements
 	defer to.mu.Unlock()
-	if to.statements != nil {
+	ctx := t.Context()
+	if to.Statements != nil {
 		return false
 	}
-	ctx := t.Context()
+	told, err := d.told(ctx, as, to)
+	must(t, err)
+	if told {
+		return false
+	}
 	if tables.Up != nil {
 		tables.Up(d)
 	} else {
@@ -99,39 +108,40 @@ func (to *made) described(t testing.TB, d Database, tables Tables) (first bool) 
 	names, err := texts(ctx, conn, "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'")
 	must(t, err)
 	var statements []statement
-	to.rows = make(map[string]statement)
+	to.Rows = make(map[string]statement)
 	for _, table := range strings.Fields(names) {
 		var name, create string
 		must(t, conn.QueryRowContext(ctx, "SHOW CREATE TABLE "+table).Scan(&name, &create))
-		rows, err := d.contents(ctx, conn, table)
+		rows, err := d.contents(ctx, conn, table, math.MaxInt)
 		must(t, err)
-		to.rows[table] = rows
-		statements = append(statements, statement{query: create})
-		if rows.query != "" {
+		to.Rows[table] = rows
+		statements = append(statements, statement{Query: create})
+		if rows.Query != "" {
 			statements = append(statements, rows)
 		}
 	}
 	var mode string // which procedures keep
 	must(t, conn.QueryRowContext(ctx, "SELECT COALESCE(MIN(sql_mode), @@sql_mode) FROM information_schema.routines WHERE routine_schema = DATABASE()").Scan(&mode))
-	statements = append(statements, statement{query: "SET SESSION sql_mode = ?", args: []any{mode}})
+	statements = append(statements, statement{Query: "SET SESSION sql_mode = ?", Args: [][]byte{[]byte(mode)}})
 	objects, err := tables.Objects()
 	must(t, err)
 	for _, object := range objects {
-		statements = append(statements, statement{query: object.Create})
+		statements = append(statements, statement{Query: object.Create})
 	}
 	server, err := text.ServerOf(ctx, conn)
 	must(t, err)
 	if server != text.TiDB { // where nothing is given back
-		to.shape, err = d.shape(ctx, conn)
+		to.Shape, err = d.shape(ctx, conn)
 		must(t, err)
 	}
-	to.statements = statements
+	to.Statements = statements
+	must(t, d.tell(ctx, as, to))
 	return true
 }
 
-// contents returns the statement that fills a table as it is, none where it has no rows.
-func (d Database) contents(ctx context.Context, conn *sql.Conn, table string) (all statement, err error) {
-	rows, err := conn.QueryContext(ctx, "SELECT * FROM "+table)
+// contents returns the statement that fills a table as it is, none where it has no rows; of the first rows alone where it has more than most.
+func (d Database) contents(ctx context.Context, conn *sql.Conn, table string, most int) (all statement, err error) {
+	rows, err := conn.QueryContext(ctx, fmt.Sprintf("SELECT * FROM %s LIMIT %d", table, most))
 	if err != nil {
 		return statement{}, err
 	}
@@ -140,37 +150,37 @@ func (d Database) contents(ctx context.Context, conn *sql.Conn, table string) (a
 	if err != nil {
 		return statement{}, err
 	}
-	row := "(?" + strings.Repeat(", ?", len(columns)-1) + ")"
+	values, into := make([][]byte, len(columns)), make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
 	for rows.Next() {
-		values, err := sqlx.SliceScan(rows)
-		if err != nil {
+		if err := rows.Scan(into...); err != nil {
 			return statement{}, err
 		}
-		for i, value := range values {
-			if value, is := value.([]byte); is {
-				values[i] = strings.ReplaceAll(string(value), d.short(), anyDatabase)
+		for _, value := range values {
+			if value != nil {
+				value = []byte(strings.ReplaceAll(string(value), d.short(), anyDatabase))
 			}
+			all.Args = append(all.Args, value)
 		}
-		if all.query != "" {
-			all.query += ", " + row
-		} else {
-			all.query = "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES " + row
-		}
-		all.args = append(all.args, values...)
+	}
+	if n := len(all.Args) / len(columns); n > 0 {
+		row := ", (?" + strings.Repeat(", ?", len(columns)-1) + ")"
+		all.Query = "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES " + strings.Repeat(row, n)[2:]
 	}
 	return all, rows.Err()
 }
 
 // send has a statement work on this database.
 func (d Database) send(ctx context.Context, conn *sql.Conn, s statement) error {
-	args := make([]any, len(s.args))
-	for i, arg := range s.args {
-		if value, is := arg.(string); is {
-			arg = strings.ReplaceAll(value, anyDatabase, d.short())
+	args := make([]any, len(s.Args))
+	for i, arg := range s.Args {
+		if arg != nil {
+			args[i] = strings.ReplaceAll(string(arg), anyDatabase, d.short())
 		}
-		args[i] = arg
 	}
-	_, err := conn.ExecContext(ctx, s.query, args...)
+	_, err := conn.ExecContext(ctx, s.Query, args...)
 	return err
 }
 
@@ -188,14 +198,20 @@ type like struct {
 // made are the statements that make a database of an empty one; none before the first.
 type made struct {
 	mu         sync.Mutex // held while they are worked out
-	statements []statement
-	rows       map[string]statement // what fills each table, if anything
-	shape      string               // of all but rows; empty where no database is given back
+	Statements []statement
+	Rows       map[string]statement // what fills each table, if anything
+	Shape      string               // of all but rows; empty where no database is given back
 }
 
+// statement is one with its arguments as text, nil for NULL.
 type statement struct {
-	query string
-	args  []any
+	Query string
+	Args  [][]byte
+}
+
+// has says whether the arguments are these.
+func (s statement) has(args [][]byte) bool {
+	return slices.EqualFunc(s.Args, args, func(a, b []byte) bool { return (a == nil) == (b == nil) && string(a) == string(b) })
 }
 
 func madeLike(l like) *made {
