@@ -106,6 +106,7 @@ func run() (good bool, err error) {
 	defer func() { err = errors.Join(err, c.Close()) }()
 	fmt.Fprintf(os.Stderr, "seed %d, %s for each of %d scenarios\n", *seed, *duration, len(c.Scenarios))
 	encoder := json.NewEncoder(os.Stdout)
+	campaign.Quiet()
 	c.Done = func(o campaign.Outcome) {
 		if *asJSON {
 			_ = encoder.Encode(o)

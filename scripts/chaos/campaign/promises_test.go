@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 	if worker.IsWorker() {
 		worker.Main()
 	}
+	Quiet()
 	code := m.Run()
 	if err := (Campaign{Engines: started}).Close(); err != nil {
 		fmt.Fprintf(os.Stderr, "closing the servers: %v\n", err)
@@ -53,7 +54,13 @@ func engines(t *testing.T) []stage.Engine {
 // play runs scenarios on both servers side by side, and two of them at a time on each: they wait more than they compute.
 func play(t *testing.T, seed uint64, duration time.Duration, scenarios ...stage.Scenario) []Outcome {
 	t.Helper()
-	c := Campaign{Seed: seed, Duration: duration, Engines: engines(t), Scenarios: scenarios, Beside: 2, Rows: 80, Dir: t.TempDir(), Log: t.Logf}
+	return playOn(t, engines(t), seed, duration, scenarios...)
+}
+
+// playOn is play on some of the servers.
+func playOn(t *testing.T, on []stage.Engine, seed uint64, duration time.Duration, scenarios ...stage.Scenario) []Outcome {
+	t.Helper()
+	c := Campaign{Seed: seed, Duration: duration, Engines: on, Scenarios: scenarios, Beside: 2, Rows: 80, Dir: t.TempDir(), Log: t.Logf}
 	return c.Run(t.Context())
 }
 
