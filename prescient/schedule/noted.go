@@ -27,8 +27,7 @@ type before struct {
 func (s *Schedules) lookBefore(ctx context.Context, db prescient.DB, some []Schedule, paused bool) (now time.Time, b before, err error) {
 	ids := idsOf(some, func(one Schedule) string { return one.ID })
 	if !paused && s.tables.Dialect == text.Full { // by one statement
-		now, b, err = s.lookInto(ctx, db, "schedule/before", ids, "UTC_TIMESTAMP(6)")
-		if err != nil || !now.IsZero() {
+		if now, b, err = s.lookInto(ctx, db, "schedule/before", ids, "UTC_TIMESTAMP(6)"); err != nil || !now.IsZero() {
 			return now, b, err
 		}
 	}

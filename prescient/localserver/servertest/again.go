@@ -3,6 +3,7 @@ package servertest
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -51,15 +52,40 @@ func (d Database) goesWith(t testing.TB) Database {
 func (d Database) another(t testing.TB, as like) (used Database, is bool, err error) {
 	servers.Lock()
 	defer servers.Unlock()
-	free := servers.kept[as]
-	if len(free) == 0 {
-		if used, is, err = d.takeShared(t.Context(), as); !is {
-			return used, false, err
-		}
-		return used.goesWith(t), true, nil
+	if free := servers.kept[as]; len(free) > 0 {
+		used, servers.kept[as] = free[len(free)-1], free[:len(free)-1]
+	} else if !as.isShared() {
+		return Database{}, false, nil
+	} else if used, is, err = d.takeShared(t.Context(), as); err != nil || !is {
+		return Database{}, false, err
 	}
-	used, servers.kept[as] = free[len(free)-1], free[:len(free)-1]
 	return used.goesWith(t), true, nil
+}
+
+// takeShared is another of those that other processes share.
+func (d Database) takeShared(ctx context.Context, as like) (used Database, is bool, err error) {
+	name, accounts, is, err := shared{d.DSN}.take(ctx, as.digest())
+	if err != nil || !is {
+		return Database{}, false, err
+	}
+	config, err := mysql.ParseDSN(d.DSN)
+	if err != nil {
+		return Database{}, false, err
+	}
+	config.DBName = name
+	used = Database{DSN: config.FormatDSN(), Name: name, Flavour: d.Flavour, own: new(owned)}
+	return used, true, json.Unmarshal(accounts, &used.own.accounts)
+}
+
+// share lets tests of other processes have the database.
+func (d Database) share(as like) error {
+	ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
+	defer cancel()
+	accounts, err := json.Marshal(d.own.accounts)
+	if err != nil {
+		return err
+	}
+	return shared{d.DSN}.give(ctx, as.digest(), d.Name, accounts)
 }
 
 // keep lets another test have the database.

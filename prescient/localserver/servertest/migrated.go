@@ -2,7 +2,10 @@ package servertest
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -85,10 +88,13 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 	if to.Statements != nil {
 		return false
 	}
-	told, err := d.told(ctx, as, to)
-	must(t, err)
-	if told {
-		return false
+	if as.isShared() {
+		how, err := shared{d.DSN}.made(ctx, as.digest())
+		must(t, err)
+		if how != nil {
+			must(t, json.Unmarshal(how, to))
+			return false
+		}
 	}
 	if tables.Up != nil {
 		tables.Up(d)
@@ -135,7 +141,11 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 		must(t, err)
 	}
 	to.Statements = statements
-	must(t, d.tell(ctx, as, to))
+	if as.isShared() {
+		how, err := json.Marshal(to)
+		must(t, err)
+		must(t, shared{d.DSN}.tell(ctx, as.digest(), how))
+	}
 	return true
 }
 
@@ -193,6 +203,17 @@ type like struct {
 	network, address string
 	schema           migrate.Schema
 	by               string
+}
+
+// isShared says whether the processes of a run share what is like this: they have the same migrations, and no server of a process's own.
+func (l like) isShared() bool {
+	return mayShare() && l.server == nil && l.schema.Set == nil && l.schema.Watch == nil
+}
+
+// digest names what is alike for all processes.
+func (l like) digest() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %v %q %q %v", l.by, l.schema.Prefix, l.schema.Resolution, l.schema.Dialect, l.schema.Server, l.schema.Patience))
+	return hex.EncodeToString(sum[:])
 }
 
 // made are the statements that make a database of an empty one; none before the first.

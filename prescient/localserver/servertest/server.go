@@ -19,9 +19,6 @@ var servers struct {
 	made   map[like]*made
 }
 
-// sharers are the addresses of servers that have the tables of what is shared.
-var sharers sync.Map
-
 // Main runs a package's tests, stops the servers that they started and ends
 // the process; goroutines that are still there then are a failure. TestMain
 // calls it, with what else is to be done after the tests.

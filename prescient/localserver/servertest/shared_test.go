@@ -1,6 +1,7 @@
 package servertest
 
 import (
+	"encoding/json"
 	"reflect"
 	"testing"
 	"time"
@@ -24,16 +25,22 @@ func TestADatabaseIsForTheTestsOfTheNextProcess(t *testing.T) {
 			}
 		}
 
+		of := shared{d.DSN}
 		var to, found made
 		to.Shape, to.Rows = "a shape", map[string]statement{"t": {Query: "INSERT", Args: [][]byte{nil, {}, []byte("text"), {0, 0xff, 0x27}}}}
 		to.Statements = []statement{to.Rows["t"], {Query: "DO 0"}}
-		if told, err := d.told(ctx, as, &found); told || err != nil {
-			t.Errorf("told before anybody did: %v, %v", told, err)
+		how, err := of.made(ctx, as.digest())
+		if how != nil || err != nil {
+			t.Errorf("told before anybody did: %s, %v", how, err)
 		}
-		must(t, d.tell(ctx, as, &to))
-		must(t, d.tell(ctx, as, &made{Shape: "of who came later"}))
-		if told, err := d.told(ctx, as, &found); !told || err != nil || !reflect.DeepEqual(&found, &to) {
-			t.Errorf("told %v: %+v, %v; want %+v", told, &found, err, &to)
+		told, err := json.Marshal(&to)
+		must(t, err)
+		must(t, of.tell(ctx, as.digest(), told))
+		must(t, of.tell(ctx, as.digest(), []byte("of who came later")))
+		how, err = of.made(ctx, as.digest())
+		must(t, err)
+		if err := json.Unmarshal(how, &found); err != nil || !reflect.DeepEqual(&found, &to) {
+			t.Errorf("told: %s, %v; want %+v", how, err, &to)
 		}
 
 		other := kind.New(t)
@@ -48,10 +55,9 @@ func TestADatabaseIsForTheTestsOfTheNextProcess(t *testing.T) {
 		}
 		must(t, used.drop())
 
-		as.server = d.Server
 		as.schema.Set = new(migrate.Set)
-		if err := d.tell(ctx, as, &to); as.isShared() || err != nil {
-			t.Errorf("migrations of a test's own are shared (%v)", err)
+		if as.isShared() {
+			t.Error("migrations of a test's own are shared")
 		}
 	})
 }
