@@ -72,21 +72,11 @@ const beginsAgainFor = 10 * time.Second
 // InTx runs do on the caller's transaction, behind a savepoint, or on one of its own where db is a pool: that is begun again for some
 // seconds while others get in its way, such as a slot run that calls for what is changed. After an error nothing of it stays behind.
 func (o Own) InTx(ctx context.Context, db prescient.DB, do func(db prescient.DB) error) error {
-	return begunAgain(ctx, db, do, handle.InTx)
-}
-
-// InAnyTx is InTx, without a round trip that asks for READ COMMITTED: for what is right in any transaction.
-func (o Own) InAnyTx(ctx context.Context, db prescient.DB, do func(db prescient.DB) error) error {
-	return begunAgain(ctx, db, do, handle.InAnyTx)
-}
-
-func begunAgain(ctx context.Context, db prescient.DB, do func(db prescient.DB) error,
-	in func(ctx context.Context, db prescient.DB, do func(db prescient.DB) error) error) error {
 	if !handle.CommitsByItself(db) {
-		return in(ctx, db, do)
+		return handle.InTx(ctx, db, do)
 	}
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		err := in(ctx, db, do)
+		err := handle.InTx(ctx, db, do)
 		if err != nil && !errno.BeginAgain(err) {
 			err = backoff.Permanent(err)
 		}

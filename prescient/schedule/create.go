@@ -34,7 +34,7 @@ func (s *Schedules) CreateMany(ctx context.Context, db prescient.DB, schedules [
 	}
 	// In the order of their ids, so that two who create the same do not deadlock.
 	sorted := slices.SortedFunc(slices.Values(schedules), func(a, b Schedule) int { return strings.Compare(a.ID, b.ID) })
-	err = s.own.InAnyTx(ctx, db, func(db prescient.DB) error {
+	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
 		created = 0
 		for some := range slices.Chunk(sorted, idsPerStatement) {
 			n, err := s.createSome(ctx, db, some, false)

@@ -24,7 +24,7 @@ func runEach(dsn string, names, command []string) (code int, err error) {
 		if err != nil {
 			return 0, err
 		}
-		return execute(ctx, command, testing(named))
+		return execute(ctx, command, testing(named, false))
 	}
 	servers, err := start(ctx, names)
 	defer func() {
@@ -42,7 +42,7 @@ func runEach(dsn string, names, command []string) (code int, err error) {
 		fmt.Printf("testing on %s, %s\n", names[i], server.Version())
 		named = append(named, fmt.Sprintf("%s=%s", names[i], server.DSN("")))
 	}
-	return execute(ctx, command, append(testing(strings.Join(named, " ")), "PRESCIENT_TEST_SHARED=yes"))
+	return execute(ctx, command, testing(strings.Join(named, " "), true))
 }
 
 // start starts the servers with these names, all at the same time. With an
@@ -91,5 +91,11 @@ func name(ctx context.Context, dsn string) (string, error) {
 	return fmt.Sprintf("%s=%s", flavour, dsn), nil
 }
 
-// testing is the environment of a command that tests on servers.
-func testing(named string) []string { return append(os.Environ(), "PRESCIENT_TEST_DSNS="+named) }
+// testing is the environment of a command that tests on servers. Where those are the run's own, tests leave databases there for one another.
+func testing(named string, own bool) []string {
+	shared := ""
+	if own {
+		shared = "yes"
+	}
+	return append(os.Environ(), "PRESCIENT_TEST_DSNS="+named, "PRESCIENT_TEST_SHARED="+shared)
+}

@@ -108,7 +108,7 @@ func dropKept() (err error) {
 			if as.isShared() {
 				err = errors.Join(err, d.share(as))
 			} else if failed := d.drop(); failed != nil {
-				err = fmt.Errorf("dropping database %s, which was used again (did a transaction stay open?): %w", d.Name, failed)
+				err = errors.Join(err, fmt.Errorf("dropping database %s, which was used again (did a transaction stay open?): %w", d.Name, failed))
 			}
 		}
 	}

@@ -49,6 +49,7 @@ func (s shared) on(ctx context.Context, do func(db *sql.DB) error) error {
 	defer db.Close()
 	if _, there := sharers.LoadOrStore(config.Addr, true); !there {
 		if _, err := db.ExecContext(ctx, makeShared); err != nil {
+			sharers.Delete(config.Addr)
 			return fmt.Errorf("making the tables of what is shared: %w", err)
 		}
 	}

@@ -145,8 +145,14 @@ func unfound(t *testing.T, engine stage.Engine, seed uint64, variants []broken) 
 		b.Scenario.Rules = func(r *checker.Rules) { r.Crashes = true }
 		scenarios = append(scenarios, b.Scenario)
 	}
-	for _, o := range playOn(t, []stage.Engine{engine}, seed, time.Duration(seed)*5*time.Second, scenarios...) {
-		b := variants[slices.IndexFunc(variants, func(b broken) bool { return b.Name == o.Scenario })]
+	outcomes := playOn(t, []stage.Engine{engine}, seed, time.Duration(seed)*5*time.Second, scenarios...)
+	for _, b := range variants {
+		i := slices.IndexFunc(outcomes, func(o Outcome) bool { return o.Scenario == b.Name })
+		if i < 0 {
+			left = append(left, b) // it was not played
+			continue
+		}
+		o := outcomes[i]
 		rules := make(map[string]int)
 		for _, f := range o.Report.Findings {
 			rules[f.Rule]++

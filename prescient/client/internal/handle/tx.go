@@ -31,37 +31,23 @@ func Retried[T any](do func() (T, error)) (T, error) {
 // InTx runs do on a transaction: on the caller's own where the handle is one, on a new one where it can begin. After
 // an error nothing of it stays behind, though the caller may commit all the same.
 func InTx(ctx context.Context, db prescient.DB, do func(db prescient.DB) error) error {
-	return inTx(ctx, db, do, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-}
-
-// InAnyTx is InTx for what is right in whatever transaction a caller may have: one that it begins has the isolation that the app's or the
-// server's settings say. To ask for another is a round trip.
-func InAnyTx(ctx context.Context, db prescient.DB, do func(db prescient.DB) error) error {
-	return inTx(ctx, db, do, nil)
-}
-
-func inTx(ctx context.Context, db prescient.DB, do func(db prescient.DB) error, options *sql.TxOptions) error {
 	begin, ok := BeginnerOf(db)
 	if !ok {
 		return InSavepoint(ctx, db, "prescient", do)
 	}
-	_, err := Retried(func() (struct{}, error) { return struct{}{}, inOwnTx(ctx, begin, do, options) })
+	_, err := Retried(func() (struct{}, error) { return struct{}{}, inOwnTx(ctx, begin, do) })
 	if errno.Is(err, errno.InTransaction) && IsCallersTx(db) {
 		return InSavepoint(ctx, db, "prescient", do)
 	}
 	return err
 }
 
-func inOwnTx(ctx context.Context, begin Beginner, do func(db prescient.DB) error, options *sql.TxOptions) error {
-	tx, err := begin.BeginTx(ctx, options)
+func inOwnTx(ctx context.Context, begin Beginner, do func(db prescient.DB) error) error {
+	tx, err := begin.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
-	var in prescient.DB = tx // as if it were the caller's
-	if options != nil {
-		in = OwnTx{tx}
-	}
-	if err := do(in); err != nil {
+	if err := do(OwnTx{tx}); err != nil {
 		return errors.Join(err, store.Rollback(tx))
 	}
 	if err := tx.Commit(); err != nil {
