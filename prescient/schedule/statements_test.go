@@ -122,3 +122,24 @@ func TestTwoWhoCreateTheSameAtOnceBothSucceed(t *testing.T) {
 		}
 	})
 }
+
+// A transaction that somebody has begun by hand on a connection is theirs to end.
+func TestATransactionBegunByHandIsNotCommittedByCreate(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		conn, err := r.app("10:00").Conn(t.Context())
+		r.Must(err)
+		defer conn.Close()
+		_, err = conn.ExecContext(t.Context(), "START TRANSACTION")
+		r.Must(err)
+		created, err := r.schedules.Create(t.Context(), conn, schedule.Schedule{ID: "mine", Crontabs: []string{"0 * * * *"}, Topic: "t"})
+		r.Must(err)
+		if !created {
+			t.Error("it was not created")
+		}
+		_, err = conn.ExecContext(t.Context(), "ROLLBACK")
+		r.Must(err)
+		if n := r.Count("SELECT COUNT(*) FROM p_schedule") + r.Count("SELECT COUNT(*) FROM p_future_job"); n != 0 {
+			t.Errorf("%d rows are there after ROLLBACK", n)
+		}
+	})
+}

@@ -143,7 +143,14 @@ func (d Database) giveBack(t testing.TB, as like) {
 		return
 	}
 	defer disconnect()
-	if clean, err := d.clean(ctx, conn, madeLike(as)); err == nil && clean {
+	to := madeLike(as)
+	to.mu.Lock()
+	known, err := to.known(ctx, d, as) // also where this process got all that it had from others
+	to.mu.Unlock()
+	if err != nil || !known {
+		return
+	}
+	if clean, err := d.clean(ctx, conn, to); err == nil && clean {
 		d.keep(as)
 	}
 }

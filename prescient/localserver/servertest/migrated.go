@@ -85,16 +85,10 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 	to.mu.Lock() // nothing changes it once it has statements
 	defer to.mu.Unlock()
 	ctx := t.Context()
-	if to.Statements != nil {
+	known, err := to.known(ctx, d, as)
+	must(t, err)
+	if known {
 		return false
-	}
-	if as.isShared() {
-		how, err := shared{d.DSN}.made(ctx, as.digest())
-		must(t, err)
-		if how != nil {
-			must(t, json.Unmarshal(how, to))
-			return false
-		}
 	}
 	if tables.Up != nil {
 		tables.Up(d)
@@ -147,6 +141,18 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 		must(t, shared{d.DSN}.tell(ctx, as.digest(), how))
 	}
 	return true
+}
+
+// known says whether it is worked out already, by this process or another one that shares it. Whoever calls it holds the lock.
+func (to *made) known(ctx context.Context, d Database, as like) (bool, error) {
+	if to.Statements != nil || !as.isShared() {
+		return to.Statements != nil, nil
+	}
+	how, err := shared{d.DSN}.made(ctx, as.digest())
+	if err != nil || how == nil {
+		return false, err
+	}
+	return true, json.Unmarshal(how, to)
 }
 
 // contents returns the statement that fills a table as it is, none where it has no rows; of the first rows alone where it has more than most.
