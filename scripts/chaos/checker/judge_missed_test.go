@@ -123,3 +123,19 @@ func TestARunThatWasStartedAndNotCalledIsSupersededByAChangeAlone(t *testing.T) 
 		})
 	}
 }
+
+// What comes due once the workers were told to stop waits for nobody, however long the tables are read after that.
+func TestWhatComesDueOnceTheWorkersStopIsNotLate(t *testing.T) {
+	for stopped, late := range map[time.Duration]bool{0: true, 9 * time.Second: true, 4 * time.Second: false} {
+		w := new(world)
+		w.change(0.6, "create", 1, 2, &definition)
+		w.row(1, true, 0)
+		w.job(timerExec, 2, 0.6, "", 0)
+		w.events = append(w.events, told(4*time.Second), told(9*time.Second))
+		by := rules
+		by.Stopped = stopped
+		if found := w.judgedBy(t, by); slices.Contains(found, "waits") != late {
+			t.Errorf("stopped after %s: %q", stopped, found)
+		}
+	}
+}

@@ -26,7 +26,9 @@ type Rules struct {
 	Tx         map[string]bool   // job_execs that are a TxFunc
 	Long       map[string]bool   // job_execs that have long runs
 	// Callers says of the job_execs of a pool which workers may call them.
-	Callers    map[string]func(worker string) bool
+	Callers map[string]func(worker string) bool
+	// Stopped is when the workers were told to stop, by the journal: what waits then waits for nobody. Zero is its last event.
+	Stopped    time.Duration
 	ClockSteps bool // the database's clock is set while it runs: lateness says nothing
 	// Steps are those of the jobs, in their order, and StepTx is the one whose effect commits with it.
 	Steps  []string
@@ -192,6 +194,16 @@ func (j *judgement) gather(events []Event) {
 	j.stoodStill(stalls)
 	j.gatherRows()
 	j.gatherSchedules()
+}
+
+// served is until when somebody ran what came due, by the database's clock, at the earliest.
+func (j *judgement) served() time.Time {
+	until := j.last
+	if j.rules.Stopped > 0 {
+		until = min(until, j.rules.Stopped)
+	}
+	low, _ := j.clock.at(until)
+	return low
 }
 
 // stoodStill takes note of when the machine stood still, which is a fault of nobody that hit everybody.

@@ -70,6 +70,7 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	if err := s.drain(ctx); err != nil {
 		return report, err
 	}
+	stopped := s.journal.Now()
 	s.crew.dismiss()
 	tables, err := s.read(ctx)
 	if err != nil {
@@ -78,7 +79,9 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	if tables.Sums, err = s.sumUp(ctx); err != nil {
 		return report, fmt.Errorf("summing up history: %w", err)
 	}
-	report = checker.Judge(s.rules(), s.journal.Events(), tables)
+	rules := s.rules()
+	rules.Stopped = stopped
+	report = checker.Judge(rules, s.journal.Events(), tables)
 	report.Findings = append(report.Findings, s.found...)
 	if report.StoodStill > 0 {
 		s.Logf("%s %s: the machine stood still for %s in all, which may have cost leases", s.Engine.Name, s.Scenario.Name, report.StoodStill.Round(10*time.Millisecond))
