@@ -10,7 +10,6 @@ import (
 	"prescient/prescient/schedule/timeline"
 	"prescient/scripts/chaos/checker/apart"
 	"prescient/scripts/chaos/checker/evidence"
-	"prescient/slots"
 )
 
 // settle keeps to the changes that took effect. An app leaves a schedule alone once it doesn't know: the row tells.
@@ -191,7 +190,7 @@ func (j *judgement) edges(p *plan, i int) {
 		j.planFinds("timer", p, "the timer of version %d waits for %s, which is no occurrence of it", version, stamp(s.next))
 	case s.next.After(s.first) && s.next.After(s.line.after(high)):
 		j.planFinds("early", p, "at %s the timer of version %d waited for %s, not for %s", stamp(high), version, stamp(s.next), stamp(s.line.after(high)))
-	case slots.Earlier(low, j.served()).Sub(j.ceil(s.next)) > j.rules.MaxLate:
+	case min(low.Sub(j.ceil(s.next)), j.served().Sub(j.ceil(s.next))) > j.rules.MaxLate:
 		j.planFinds("waits", p, "at %s the timer of version %d still waited for %s", stamp(low), version, stamp(s.next))
 	}
 }
