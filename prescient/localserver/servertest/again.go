@@ -215,7 +215,8 @@ func (d Database) clean(ctx context.Context, conn *sql.Conn, to *made) (bool, er
 // empty leaves those rows in a table that were in it when it was made.
 func (d Database) empty(ctx context.Context, conn *sql.Conn, table string, rows statement) error {
 	if rows.Query != "" {
-		if is, err := d.contents(ctx, conn, table, strings.Count(rows.Query, "(")); err != nil || is.has(rows.Args) {
+		most := strings.Count(rows.Query, "(") // one more than the rows: the columns stand in brackets, too
+		if is, err := d.contents(ctx, conn, table, most); err != nil || is.has(rows.Args) {
 			return err
 		}
 	}

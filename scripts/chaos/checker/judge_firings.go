@@ -294,7 +294,7 @@ func (j *judgement) runEnds(p *plan, r *runStory, says []*span) {
 		if one++; one > 1 {
 			j.planFinds("run-twice", p, "the run of %s is there again: %v", stamp(job.Due), r.jobs)
 		}
-		if job.Outcome == "" && j.served().Sub(job.Slot) > j.rules.MaxLate {
+		if _, until := j.served(); job.Outcome == "" && until.Sub(job.Slot) > j.rules.MaxLate {
 			j.planFinds("waits", p, "the run of %s still waits for %s", stamp(job.Due), stamp(job.Slot))
 		}
 	}

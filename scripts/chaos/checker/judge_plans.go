@@ -185,12 +185,13 @@ func (j *judgement) edges(p *plan, i int) {
 	if s.end != nil {
 		low, high = j.when(*s.end)
 	}
+	until, _ := j.served()
 	switch {
 	case !s.isDue(s.next) || s.next.Before(s.first):
 		j.planFinds("timer", p, "the timer of version %d waits for %s, which is no occurrence of it", version, stamp(s.next))
 	case s.next.After(s.first) && s.next.After(s.line.after(high)):
 		j.planFinds("early", p, "at %s the timer of version %d waited for %s, not for %s", stamp(high), version, stamp(s.next), stamp(s.line.after(high)))
-	case min(low.Sub(j.ceil(s.next)), j.served().Sub(j.ceil(s.next))) > j.rules.MaxLate:
+	case min(low.Sub(j.ceil(s.next)), until.Sub(j.ceil(s.next))) > j.rules.MaxLate:
 		j.planFinds("waits", p, "at %s the timer of version %d still waited for %s", stamp(low), version, stamp(s.next))
 	}
 }

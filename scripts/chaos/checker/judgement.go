@@ -196,14 +196,13 @@ func (j *judgement) gather(events []Event) {
 	j.gatherSchedules()
 }
 
-// served is until when somebody ran what came due, by the database's clock, at the earliest.
-func (j *judgement) served() time.Time {
+// served is until when somebody ran what came due, by the database's clock.
+func (j *judgement) served() (low, high time.Time) {
 	until := j.last
 	if j.rules.Stopped > 0 {
 		until = min(until, j.rules.Stopped)
 	}
-	low, _ := j.clock.at(until)
-	return low
+	return j.clock.at(until)
 }
 
 // stoodStill takes note of when the machine stood still, which is a fault of nobody that hit everybody.
