@@ -121,17 +121,19 @@ func TestARepairGivesAProcedureWhoseDefinerIsGoneAnother(t *testing.T) {
 		m, err := migrate.Schema{Prefix: "p_", Resolution: time.Hour}.Objects()
 		r.Must(err)
 		cancel := m[slices.IndexFunc(m, func(o migrate.Object) bool { return o.Name == "p_cancel" })]
-		app := r.AppAs("app-sql", rig.At("12:00")) // may call it
+		app, looks := r.AppAs("app-sql", rig.At("12:00")), r.As("app", time.Time{}) // both may call it
 		r.Exec("DROP PROCEDURE p_cancel")
 		r.Exec(strings.Replace(cancel.Create, "CREATE PROCEDURE", "CREATE DEFINER = '"+user+"'@'%' PROCEDURE", 1))
-		r.Exec("GRANT EXECUTE ON PROCEDURE p_cancel TO '" + r.User("app-sql") + "'@'%'")
+		for _, role := range []string{"app", "app-sql"} {
+			r.Exec("GRANT EXECUTE ON PROCEDURE p_cancel TO '" + r.User(role) + "'@'%'")
+		}
 		r.call(app, 0, "order", "1", nil)
 		wantFound(t, r.examine(time.Time{}, doctor.Options{}), "schema", doctor.SeverityOK)
 
 		r.Exec("REVOKE ALL ON " + r.D.Name + ".* FROM '" + user + "'@'%'")
 		wantFound(t, r.examine(time.Time{}, doctor.Options{}), "schema.definer", doctor.SeverityBad, "p_cancel", user)
 		r.Exec("DROP USER '" + user + "'@'%'")
-		found, err := doctor.Examine(t.Context(), r.As("app", time.Time{}), doctor.Options{Prefix: "p_", Use: doctor.UseApp})
+		found, err := doctor.Examine(t.Context(), looks, doctor.Options{Prefix: "p_", Use: doctor.UseApp})
 		r.Must(err)
 		wantFound(t, found, "schema.definer", doctor.SeverityBad, "p_cancel", "account")
 
