@@ -41,15 +41,19 @@ func (d Database) Migrated(t testing.TB, tables Tables) Database {
 	as := like{d.Server, config.Net, config.Addr, tables.Schema, tables.By}
 	used, is, err := d.another(t, as)
 	must(t, err)
+	to := madeLike(as)
 	if is {
 		t.Cleanup(func() { used.giveBack(t, as) }) // once all that is opened from here on is closed
+		_, err := to.known(t.Context(), used, as)
+		must(t, err)
+		to.beginNow(t, used, as)
 		return used
 	}
 	t.Cleanup(func() { d.giveBack(t, as) })
-	to := madeLike(as)
 	if to.described(t, d, tables, as) {
 		return d
 	}
+	defer to.beginNow(t, d, as)
 	maker := d
 	if tables.As != nil {
 		maker.DSN = tables.As(d)
@@ -85,7 +89,7 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 	to.mu.Lock() // nothing changes it once it has statements
 	defer to.mu.Unlock()
 	ctx := t.Context()
-	known, err := to.known(ctx, d, as)
+	known, err := to.knownNow(ctx, d, as)
 	must(t, err)
 	if known {
 		return false
@@ -143,8 +147,32 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 	return true
 }
 
-// known says whether it is worked out already, by this process or another one that shares it. Whoever calls it holds the lock.
+// beginNow has the tables of a database that is not made anew begin now, as if they were: no slot is over since then.
+func (to *made) beginNow(t testing.TB, d Database, as like) {
+	t.Helper()
+	if table := as.slotConfig(); to.Rows[table].Query != "" {
+		conn, disconnect, err := d.connect(t.Context())
+		must(t, err)
+		defer disconnect()
+		_, err = conn.ExecContext(t.Context(), "UPDATE "+table+" SET "+begins+" = UTC_TIMESTAMP(6)")
+		must(t, err)
+	}
+}
+
+// begins is the column of the table of like.slotConfig that says since when its row holds, and anyTime stands for what is in it.
+const begins, anyTime = "changed_at", "2020-01-01 00:00:00"
+
+func (l like) slotConfig() string { return l.schema.Prefix + "slot_config" }
+
+// known says whether it is worked out already, by this process or another one that shares it.
 func (to *made) known(ctx context.Context, d Database, as like) (bool, error) {
+	to.mu.Lock()
+	defer to.mu.Unlock()
+	return to.knownNow(ctx, d, as)
+}
+
+// knownNow is known for who holds the lock.
+func (to *made) knownNow(ctx context.Context, d Database, as like) (bool, error) {
 	if to.Statements != nil || !as.isShared() {
 		return to.Statements != nil, nil
 	}
@@ -174,8 +202,10 @@ func (d Database) contents(ctx context.Context, conn *sql.Conn, table string, mo
 		if err := rows.Scan(into...); err != nil {
 			return statement{}, err
 		}
-		for _, value := range values {
-			if value != nil {
+		for i, value := range values {
+			if columns[i] == begins && strings.HasSuffix(table, "slot_config") {
+				value = []byte(anyTime)
+			} else if value != nil {
 				value = []byte(strings.ReplaceAll(string(value), d.short(), anyDatabase))
 			}
 			all.Args = append(all.Args, value)
