@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 
 	"github.com/go-sql-driver/mysql"
@@ -15,7 +17,11 @@ import (
 // others, too. Set by scripts/servers.
 const sharedVariable = "PRESCIENT_TEST_SHARED"
 
-func mayShare() bool { return os.Getenv(sharedVariable) != "" }
+// mayShare says that they do. A test that is run by its whole name, as one that failed beside others is once more, has a database of its own: what
+// it fails for there nobody has left behind.
+func mayShare() bool {
+	return os.Getenv(sharedVariable) != "" && !strings.HasPrefix(flag.Lookup("test.run").Value.String(), "^")
+}
 
 // shared is what the processes of a run share on the server of a DSN: databases that no test has, and how each kind of them is made.
 type shared struct{ dsn string }

@@ -2,6 +2,7 @@ package servertest
 
 import (
 	"encoding/json"
+	"flag"
 	"reflect"
 	"testing"
 	"time"
@@ -60,4 +61,17 @@ func TestADatabaseIsForTheTestsOfTheNextProcess(t *testing.T) {
 			t.Error("migrations of a test's own are shared")
 		}
 	})
+}
+
+func TestATestOfItsOwnHasADatabaseOfItsOwn(t *testing.T) {
+	t.Setenv(sharedVariable, "yes")
+	run := flag.Lookup("test.run").Value
+	was := run.String()
+	t.Cleanup(func() { must(t, run.Set(was)) })
+	for by, shares := range map[string]bool{"": true, "Cancel|EachRole": true, "^TestACancel$": false, "^TestACancel$/^mysql$": false} {
+		must(t, run.Set(by))
+		if mayShare() != shares {
+			t.Errorf("-run %q shares databases: %v", by, !shares)
+		}
+	}
 }
