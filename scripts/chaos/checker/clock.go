@@ -30,6 +30,22 @@ func (c clock) at(moment time.Duration) (low, high time.Time) {
 	return low, high
 }
 
+// highest returns the latest time that it may have shown at a moment, or in the time before it: where it is set back, what began by then goes on.
+func (c clock) highest(moment, before time.Duration) time.Time {
+	_, highest := c.at(moment)
+	for _, told := range c {
+		if told.At > moment {
+			break
+		}
+		if told.At > moment-before {
+			if _, high := c.at(told.At - 1); high.After(highest) {
+				highest = high
+			}
+		}
+	}
+	return highest
+}
+
 // momentOf returns a moment at which the database's time was surely over: the next at which it told a later one, or the last there is.
 func (c clock) momentOf(t time.Time, last time.Duration) time.Duration {
 	for _, told := range c {

@@ -14,7 +14,7 @@ import (
 // times decides I1, and how late the first call was.
 func (j *judgement) times(s *story) {
 	for i, c := range s.calls {
-		_, high := j.clock.at(c.At)
+		high := j.clock.highest(c.At, j.rules.Resolution)
 		if high.Before(c.Slot) {
 			j.find("early", s.id, "called %s before its slot %s", c.Slot.Sub(high), c.Slot.Format(time.TimeOnly))
 			continue

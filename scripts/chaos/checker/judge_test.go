@@ -19,6 +19,11 @@ func told(after time.Duration) Event {
 	return Event{Kind: Clock, At: after, Told: noon.Add(after)}
 }
 
+// setBack is an hour's.
+func setBack(after time.Duration) Event {
+	return Event{Kind: Clock, At: after, Told: noon.Add(after - time.Hour)}
+}
+
 func inserted(result Result) Event {
 	return Event{Kind: Insert, ID: 1, Key: "k", Exec: "check", Result: result, Due: noon.Add(1500 * time.Millisecond)}
 }
@@ -67,6 +72,9 @@ func TestEachRuleIsHeld(t *testing.T) {
 		{"rolled back, and it ran", []Event{inserted(RolledBack), calledAt(at(2.1), 1, "a")}, good, []string{"phantom"}},
 		{"nobody asked for it", []Event{told(at(2))}, good, []string{"phantom", "outcome"}},
 		{"before its slot", []Event{inserted(Committed), calledAt(at(1.9), 1, "a")}, good, []string{"early"}},
+		{"its slot had begun when the clock was set back", []Event{inserted(Committed), told(at(1.98)), setBack(at(2.03)), calledAt(at(2.05), 1, "a")}, good, nil},
+		{"a slot's length after it was set back", []Event{inserted(Committed), told(at(1.98)), setBack(at(2.03)), calledAt(at(3.04), 1, "a")}, good, []string{"early"}},
+		{"its slot had not begun then", []Event{inserted(Committed), told(at(1.9)), setBack(at(1.95)), calledAt(at(2.05), 1, "a")}, good, []string{"early"}},
 		{"late", []Event{inserted(Committed), calledAt(at(7.1), 1, "a")}, good, []string{"late"}},
 		{"overdue at the end", []Event{inserted(Committed), told(at(9))}, evidence.Tables{Pending: []evidence.Pending{{ID: 1, Next: later}}}, []string{"waits"}},
 		{"twice for no reason", []Event{inserted(Committed), calledAt(at(2.1), 1, "a"), calledAt(at(3), 2, "a")}, good, []string{"twice"}},
