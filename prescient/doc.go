@@ -77,5 +77,5 @@
 //	event        what is told to others; it waits in the outbox for the forwarder
 //	job          a list of steps: job_execs with arguments
 //
-// A role is what an account is for, and its rights; a finding is what an examination of package doctor says.
+// A role is what an account is for, and its rights.
 package prescient
