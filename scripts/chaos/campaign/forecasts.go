@@ -56,7 +56,7 @@ type foretelling struct {
 }
 
 // forecastsTake is how long forecasts are made for before they have to prove anything.
-const forecastsTake = 10 * time.Second
+const forecastsTake = 15 * time.Second
 
 // foretell inserts checks some slots ahead, has forecasts made of them, kills workers, and compares once the last slot has been run.
 func foretell(ctx context.Context, s *stage.Stage) {
