@@ -109,7 +109,7 @@ func (f *foretelling) forecast(ctx context.Context) {
 		return
 	}
 	for stage.Pause(ctx, 1500*time.Millisecond) {
-		if _, err := f.db.ExecContext(ctx, "DELETE FROM "+stage.Prefix+"forecast_made"); err != nil {
+		if _, err := f.db.ExecContext(ctx, "UPDATE "+stage.Prefix+"forecast_fit SET made_at = made_at - INTERVAL 1 HOUR WHERE made_at > UTC_TIMESTAMP(6) - INTERVAL 1 HOUR"); err != nil {
 			continue // else the one that a worker made would do for a minute
 		}
 		began := time.Now()

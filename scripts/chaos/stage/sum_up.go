@@ -51,6 +51,9 @@ const mostRounds = 60
 // looked at no more.
 func (s *Stage) finish(ctx context.Context, last time.Time) error {
 	until := last.UTC().Truncate(time.Hour).Add(26 * time.Hour)
+	if until.Hour() == 0 { // the last hour of the day before is summed an hour later, and the day with it
+		until = until.Add(time.Hour)
+	}
 	db, err := connect.Open(with(s.dsn(""), fmt.Sprintf("timestamp=%d.000000", until.Unix())), 0)
 	if err != nil {
 		return err
