@@ -144,7 +144,9 @@ func (d Database) giveBack(t testing.TB, as like) {
 	}
 	defer disconnect()
 	to := madeLike(as)
+	to.mu.Lock()
 	known, err := to.known(ctx, d, as) // also where this process got all that it had from others
+	to.mu.Unlock()
 	if err != nil || !known {
 		return
 	}

@@ -41,19 +41,16 @@ func (d Database) Migrated(t testing.TB, tables Tables) Database {
 	as := like{d.Server, config.Net, config.Addr, tables.Schema, tables.By}
 	used, is, err := d.another(t, as)
 	must(t, err)
-	to := madeLike(as)
 	if is {
 		t.Cleanup(func() { used.giveBack(t, as) }) // once all that is opened from here on is closed
-		_, err := to.known(t.Context(), used, as)
-		must(t, err)
-		to.beginNow(t, used, as)
+		used.beginNow(t, as)
 		return used
 	}
 	t.Cleanup(func() { d.giveBack(t, as) })
+	to := madeLike(as)
 	if to.described(t, d, tables, as) {
 		return d
 	}
-	defer to.beginNow(t, d, as)
 	maker := d
 	if tables.As != nil {
 		maker.DSN = tables.As(d)
@@ -64,6 +61,7 @@ func (d Database) Migrated(t testing.TB, tables Tables) Database {
 	for _, s := range to.Statements {
 		must(t, d.send(t.Context(), conn, s))
 	}
+	d.beginNow(t, as)
 	if to.Shape == "" {
 		return d
 	}
@@ -89,7 +87,7 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 	to.mu.Lock() // nothing changes it once it has statements
 	defer to.mu.Unlock()
 	ctx := t.Context()
-	known, err := to.knownNow(ctx, d, as)
+	known, err := to.known(ctx, d, as)
 	must(t, err)
 	if known {
 		return false
@@ -148,31 +146,20 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 }
 
 // beginNow has the tables of a database that is not made anew begin now, as if they were: no slot is over since then.
-func (to *made) beginNow(t testing.TB, d Database, as like) {
+func (d Database) beginNow(t testing.TB, as like) {
 	t.Helper()
-	if table := as.slotConfig(); to.Rows[table].Query != "" {
-		conn, disconnect, err := d.connect(t.Context())
-		must(t, err)
-		defer disconnect()
-		_, err = conn.ExecContext(t.Context(), "UPDATE "+table+" SET "+begins+" = UTC_TIMESTAMP(6)")
-		must(t, err)
-	}
+	conn, disconnect, err := d.connect(t.Context())
+	must(t, err)
+	defer disconnect()
+	_, err = conn.ExecContext(t.Context(), "UPDATE "+as.schema.Prefix+configTable+" SET "+begins+" = UTC_TIMESTAMP(6)")
+	must(t, err)
 }
 
-// begins is the column of the table of like.slotConfig that says since when its row holds, and anyTime stands for what is in it.
-const begins, anyTime = "changed_at", "2020-01-01 00:00:00"
+// begins is the column of the table of the configuration that says since when its row holds, and anyTime stands for what is in it.
+const configTable, begins, anyTime = "slot_config", "changed_at", "2020-01-01 00:00:00"
 
-func (l like) slotConfig() string { return l.schema.Prefix + "slot_config" }
-
-// known says whether it is worked out already, by this process or another one that shares it.
+// known says whether it is worked out already, by this process or another one that shares it. Whoever calls it holds the lock.
 func (to *made) known(ctx context.Context, d Database, as like) (bool, error) {
-	to.mu.Lock()
-	defer to.mu.Unlock()
-	return to.knownNow(ctx, d, as)
-}
-
-// knownNow is known for who holds the lock.
-func (to *made) knownNow(ctx context.Context, d Database, as like) (bool, error) {
 	if to.Statements != nil || !as.isShared() {
 		return to.Statements != nil, nil
 	}
@@ -203,7 +190,7 @@ func (d Database) contents(ctx context.Context, conn *sql.Conn, table string, mo
 			return statement{}, err
 		}
 		for i, value := range values {
-			if columns[i] == begins && strings.HasSuffix(table, "slot_config") {
+			if columns[i] == begins && strings.HasSuffix(table, configTable) {
 				value = []byte(anyTime)
 			} else if value != nil {
 				value = []byte(strings.ReplaceAll(string(value), d.short(), anyDatabase))
