@@ -267,6 +267,10 @@ func (s *step) batch(ctx context.Context, rows []prescient.FutureJob, targets ma
 	if err != nil {
 		return err
 	}
+	if len(locked) == 0 {
+		s.did.LeftOut += len(rows)
+		return nil
+	}
 	did := Step{LeftOut: len(rows) - len(locked)}
 	var ends, moves []prescient.FutureJob
 	for _, row := range locked {

@@ -30,7 +30,8 @@ func Merge[R interface{ Cursor() string }](pages []Page[R], latestFirst bool, li
 				next = i
 			}
 		}
-		if next < 0 || reached != "" && before(reached, left[next].Rows[0].Cursor()) {
+		// Of a shard's own rows all are as far as it has looked.
+		if next < 0 || reached != "" && pages[next].Reached != reached && before(reached, left[next].Rows[0].Cursor()) {
 			return rows, reached
 		}
 		rows = append(rows, left[next].Rows[0])

@@ -37,6 +37,7 @@ func TestPagesOfShardsAreMergedByTheirCursors(t *testing.T) {
 		"enough before it":              {"b d|d; a c e", false, 2, "a b", ""},
 		"nothing within what was seen":  {"|a; b", false, 9, "", "a"},
 		"of one shard in its own order": {"a/9 a/10; b", false, 9, "a/9 a/10 b", ""},
+		"in its own order, as far":      {"b a/10 a/9|a/9; b0", true, 9, "b0 b a/10 a/9", "a/9"},
 	} {
 		var pages []Page[place]
 		for text := range strings.SplitSeq(c.pages, ";") {

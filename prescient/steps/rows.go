@@ -11,6 +11,7 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	dialects "prescient/sql"
 )
 
 // defined is a row of job_definition or step_definition.
@@ -83,7 +84,7 @@ func (j *Jobs) findSteps(ctx context.Context, db prescient.DB, names []string, l
 
 // onOneShard refuses shared steps, which each shard of Vitess has for itself, where a statement would go to any of them.
 func (j *Jobs) onOneShard(steps []string) error {
-	if !j.tables.Server.Placed() {
+	if j.tables.Server != dialects.Vitess {
 		return nil
 	}
 	return fmt.Errorf("%w: shared step %q: each shard of Vitess has its own; the DSN is to name one, as in /shop:-80", prescient.ErrInvalid, steps[0])

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 
@@ -20,6 +21,9 @@ func List[R interface{ Cursor() string }](cmd *cobra.Command, prog *Program, pag
 		rows  []R
 		early *output.Early
 	}
+	stderr := cmd.ErrOrStderr()
+	cmd.SetErr(&oneByOne{to: stderr}) // reads of several shards may warn at the same time
+	defer cmd.SetErr(stderr)
 	return prog.Open(cmd, 0, func(s *Session) error {
 		all, away := gather(cmd.Context(), s, func(s *Session) (f found, err error) {
 			f.rows, f.early, err = read(s)
@@ -46,6 +50,19 @@ func List[R interface{ Cursor() string }](cmd *cobra.Command, prog *Program, pag
 		}
 		return cmp.Or(page.Print(cmd.OutOrStdout(), cmd.ErrOrStderr(), prog.JSON), away)
 	})
+}
+
+// oneByOne is a writer for several who write at the same time.
+type oneByOne struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+// Write implements io.Writer.
+func (o *oneByOne) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.to.Write(p)
 }
 
 // gather reads from the database of a session or, where the DSN is that of a keyspace of Vitess, in a session on each shard, at the same time: what

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/jmoiron/sqlx"
+
 	"prescient/prescient"
+	"prescient/prescient/client"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/localserver/vitess"
@@ -113,8 +116,28 @@ func TestJobsGoToTheirShardOfVitess(t *testing.T) {
 			t.Errorf("none lies on %s", shard.Name)
 		}
 	}
-	_, _, err := jobs.PutStep(ctx, app, steps.Step{Name: "load", JobExec: "one"}, 0)
+	load, of := steps.Step{Name: "load", JobExec: "one"}, steps.Job{Name: "of-shared", Crontabs: []string{"0 2 * * *"}, Steps: []steps.Step{{Name: "load", Shared: true}}}
+	_, _, err := jobs.PutStep(ctx, app, load, 0)
 	rig.WantErr(t, "a shared step", err, prescient.ErrInvalid)
-	_, err = jobs.Create(ctx, app, steps.Job{Name: "of-shared", Crontabs: []string{"0 2 * * *"}, Steps: []steps.Step{{Name: "load", Shared: true}}})
+	_, err = jobs.Create(ctx, app, of)
 	rig.WantErr(t, "a job of shared steps", err, prescient.ErrInvalid)
+	place := prescient.Entity{Name: prescient.ScheduleEntity, Key: "job/" + of.Name}.KeyspaceID()
+	shard := sqlx.NewDb(servertest.Open(t, cluster.Shards[place[0]>>7].DSN(), "parseTime=true"), "mysql")
+	onShard, err := client.New(ctx, shard, client.Options{Prefix: "p_"})
+	rig.Fatal(t, err)
+	jobs = steps.New(onShard, steps.Options{})
+	_, _, err = jobs.PutStep(ctx, shard, load, 0)
+	rig.Fatal(t, err)
+	_, err = jobs.Create(ctx, shard, of)
+	rig.Fatal(t, err)
+	load.JobExec = "other"
+	_, made, err := jobs.PutStep(ctx, shard, load, 1)
+	if rig.Fatal(t, err); len(made) != 1 {
+		t.Errorf("a change of a shared step made new versions of %q", made)
+	}
+	n, err := jobs.Delete(ctx, shard, of.Name)
+	if rig.Fatal(t, err); n != 1 {
+		t.Errorf("%d were deleted", n)
+	}
+	rig.Fatal(t, jobs.DeleteStep(ctx, shard, load.Name))
 }
