@@ -50,7 +50,7 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 			Reached: map[string]string{"p_slot_run": rig.ByBucket, "p_slot_config": rig.ByConfig}},
 		{Statement: "slotrun/divide", Query: get("slotrun/divide"), Args: []any{4, slot, 0, 1, 1, 4}, Reached: bucket},
 		{Statement: "slotrun/count_few", Query: get("slotrun/count_few"), Args: []any{f.Slots[rig.BigSlot], 8000}, Reached: rows(rig.BySlot)},
-		{Statement: "slotrun/count_sample", Query: get("slotrun/count_sample"), Args: []any{f.Slots[rig.BigSlot]}, Reached: rows(rig.BySlotAndKey)},
+		{Statement: "slotrun/count_sample", Query: f.Tables.Fill("slotrun/count_sample", "{first}", literal.Of(literal.AppendKey, first), "{last}", literal.Of(literal.AppendKey, last)), Args: []any{f.Slots[rig.BigSlot]}, Reached: rows(rig.BySlotAndKey)},
 		{Statement: "slotrun/attempt", Query: get("slotrun/attempt"), Args: []any{first[:], 1, slot, 0, "w", 1, 1}, Reached: bucket},
 		{Statement: "slotrun/fence", Query: get("slotrun/fence"), Args: append([]any{1}, fence...), Reached: bucket},
 		{Statement: "slotrun/correct", Query: get("slotrun/correct"), Args: append((&books.Counts{}).Args(), slot, 0), Reached: bucket},
