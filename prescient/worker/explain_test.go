@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,6 +114,8 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 				continue
 			}
 			moved, _ := commit.MovesJSON(moves)
+			list = append(list, rig.Explained{Statement: fmt.Sprintf("slotrun/history_each %d of %s", n, name), Query: get("slotrun/history_each"),
+				Args: []any{"w", endsOf(some), f.Slots[s]}, Reached: map[string]string{"job": rig.BySlotAndKey}})
 			for statement, ofRows := range map[string]string{"slotrun/reschedule": moved, "slotrun/end_each": commit.KeysJSON(moves)} {
 				list = append(list, rig.Explained{Statement: fmt.Sprintf("%s %d of %s", statement, n, name), Query: get(statement),
 					Args: []any{ofRows, f.Slots[s]}, Reached: map[string]string{"job": rig.BySlotAndKey}})
@@ -120,6 +123,15 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 		}
 	}
 	return list
+}
+
+// endsOf are the ends of rows for slotrun/history_each.
+func endsOf(jobs []prescient.FutureJob) string {
+	list := make([]string, len(jobs))
+	for i, job := range jobs {
+		list[i] = string(store.AppendEndOf(nil, store.End{Job: job, Key: job.Key(), Outcome: prescient.Done}))
+	}
+	return "[" + strings.Join(list, ",") + "]"
 }
 
 func sweepStatements(f *rig.Filled) []rig.Explained {

@@ -182,6 +182,7 @@ var layers = []layer{
 	{"scripts/bench/internal/events", append([]string{"sql", "prescient/event/broker/*", "scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/agents", append([]string{"scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/large", append([]string{"sql", "prescient/api", "prescient/localserver", "prescient/page", "scripts/bench/internal/page", "scripts/bench/internal/rig", "scripts/bench/internal/slotrun"}, rooms...)},
+	{"scripts/bench/internal/keyspace", append([]string{"sql/migrate", "prescient/localserver/vitess", "cmd", "scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/schedules", append([]string{"slots", "sql", "scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/peers", append([]string{"scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/chaos", []string{"prescient/localserver", "scripts/chaos/*"}},
