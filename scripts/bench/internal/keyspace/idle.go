@@ -26,7 +26,7 @@ func idle(ctx context.Context, b *rig.Bench, sides []*side) (err error) {
 		if err := s.set(ctx, 0); err != nil {
 			return err
 		}
-		stop, err := work(ctx, s.dsn, rig.Day)
+		stop, err := s.work(ctx)
 		if err != nil {
 			return err
 		}

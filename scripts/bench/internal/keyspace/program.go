@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -41,22 +42,22 @@ func AsChild(args []string) (handled bool, err error) {
 	return true, err
 }
 
-// prescient is a command on a DSN.
-func program(ctx context.Context, dsn, command string, resolution time.Duration) (*exec.Cmd, *bytes.Buffer, error) {
+// program is a command of prescient on a side.
+func (s *side) program(ctx context.Context, command string) (*exec.Cmd, *bytes.Buffer, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
 	}
 	child := exec.CommandContext(ctx, self, programName, command)
-	child.Env = append(os.Environ(), "PRESCIENT_DSN="+dsn, "PRESCIENT_SLOTS_RESOLUTION="+resolution.String(), "PRESCIENT_WORKER_PACE=full")
+	child.Env = slices.Concat(os.Environ(), []string{"PRESCIENT_DSN=" + s.dsn, "PRESCIENT_SLOTS_RESOLUTION=" + rig.Day.String(), "PRESCIENT_WORKER_PACE=full"}, s.environ)
 	said := new(bytes.Buffer)
 	child.Stderr = said
 	return child, said, nil
 }
 
 // run runs the slot that is now. It returns how many rows became something, and how long the shard took that took longest.
-func run(ctx context.Context, dsn string) (rows int, took time.Duration, err error) {
-	child, said, err := program(ctx, dsn, "run", rig.Day)
+func (s *side) run(ctx context.Context) (rows int, took time.Duration, err error) {
+	child, said, err := s.program(ctx, "run")
 	if err != nil {
 		return 0, 0, err
 	}
@@ -77,8 +78,8 @@ func run(ctx context.Context, dsn string) (rows int, took time.Duration, err err
 }
 
 // work is a worker that stays up until stop.
-func work(ctx context.Context, dsn string, resolution time.Duration) (stop func() error, err error) {
-	child, said, err := program(ctx, dsn, "work", resolution)
+func (s *side) work(ctx context.Context) (stop func() error, err error) {
+	child, said, err := s.program(ctx, "work")
 	if err != nil {
 		return nil, err
 	}

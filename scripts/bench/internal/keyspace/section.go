@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"prescient/scripts/bench/internal/page"
@@ -19,7 +20,7 @@ var shardCounts = []int{1, 2, 4}
 // Section measures keyspaces of Vitess beside a MySQL alone.
 var Section = rig.Section{
 	Name: "vitess",
-	About: "slot runs of 200 thousand due among a million pending, on keyspaces of Vitess with 1, 2 and 4 shards and on the same MySQL alone, by the command run, one process " +
+	About: "slot runs of 200 thousand due among a million pending, on keyspaces of Vitess with 1, 2 and 4 shards, there also with a bucket of each at a time, and on the same MySQL alone, by the command run, one process " +
 		"for all shards, whose start counts as CPU; with nothing due; among 10 million pending on 4 shards; and what the command work sends between its slots, with a sweep a minute",
 	MySQLOnly: true,
 	// What Vitess asks of a MySQL, which its shards have.
@@ -55,16 +56,19 @@ var Section = rig.Section{
 				return err
 			}
 		}
+		last := sides[len(sides)-1]
+		narrow := *last
+		narrow.name += page.OneBucket
+		narrow.environ = []string{"PRESCIENT_WORKER_BUCKETS=1"}
 		for round := 1; round <= b.Rounds; round++ {
 			for _, rows := range []int{due, 0} {
-				for _, one := range sides {
+				for _, one := range append(slices.Clone(sides), &narrow)[:len(sides)+min(rows, 1)] {
 					if err := one.slot(ctx, b, round, rows, one.name); err != nil {
 						return err
 					}
 				}
 			}
 		}
-		last := sides[len(sides)-1]
 		if err := last.among(ctx, b, pending, max(b.Scaled(10_000_000), pending), due); err != nil {
 			return err
 		}

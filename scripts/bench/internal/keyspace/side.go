@@ -18,7 +18,8 @@ import (
 // side is what is measured beside others: a keyspace, or a MySQL alone.
 type side struct {
 	name    string
-	dsn     string // of the worker
+	dsn     string   // of the worker
+	environ []string // of the worker
 	cluster *vitess.Cluster
 	parts   []part
 }

@@ -32,7 +32,7 @@ func (s *side) slot(ctx context.Context, b *rig.Bench, round, due int, name stri
 	before := used(groups)
 	var took time.Duration
 	_, err = b.TookWith(name, round, pids, func() (rows int, err error) {
-		rows, took, err = run(ctx, s.dsn)
+		rows, took, err = s.run(ctx)
 		return rows, err
 	}, func(r *page.Record) {
 		r.Seconds = took.Seconds() // without the start of the process

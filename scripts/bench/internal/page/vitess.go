@@ -10,6 +10,7 @@ const (
 	Alone             = "MySQL alone"
 	NothingDue        = ", nothing due"
 	Idle              = ", idle"
+	OneBucket         = ", a bucket of each at a time"
 	Pending           = "what is pending"
 	Statements        = "statements"
 	StatementsAMinute = "statements a minute and shard"
