@@ -1,2 +1,2 @@
-// Package keyspace measures prescient on keyspaces of Vitess, by the program as a user builds it: one process for all shards.
+// Package keyspace measures keyspaces of Vitess, by the program as a user builds it.
 package keyspace
