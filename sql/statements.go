@@ -38,7 +38,7 @@ type Statements map[string]string
 
 // onlyInFull are the statements that Plain does without.
 var onlyInFull = map[string]bool{
-	"client/cancel": true, "slotrun/reschedule": true, "slotrun/end_each": true, "operate/reslot_check": true, "operate/reslot_default": true,
+	"client/cancel": true, "slotrun/reschedule": true, "slotrun/end_each": true, "slotrun/history_each": true, "operate/reslot_check": true, "operate/reslot_default": true,
 }
 
 // Load returns the statements for a table prefix, without their headers; they are not to be changed. The error wraps ErrPrefix.

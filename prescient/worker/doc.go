@@ -35,6 +35,8 @@
 //	by ranges       fence, lock_ranges (NOWAIT), reschedule, history_done or history_insert, end_ranges, end
 //	by keys         fence, lock_free (SKIP LOCKED), reschedule, history_insert, end_each
 //
+// On a shard of Vitess history_each stands in the place of history_insert, and buckets divide the shard's keys.
+//
 // A commit comes when a batch is answered, when nothing else runs, or after 0.1 s (package commit).
 //
 // An empty slot costs three statements: the time, one second before; state; open_empty.

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,7 +51,7 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 			Reached: map[string]string{"p_slot_run": rig.ByBucket, "p_slot_config": rig.ByConfig}},
 		{Statement: "slotrun/divide", Query: get("slotrun/divide"), Args: []any{4, slot, 0, 1, 1, 4}, Reached: bucket},
 		{Statement: "slotrun/count_few", Query: get("slotrun/count_few"), Args: []any{f.Slots[rig.BigSlot], 8000}, Reached: rows(rig.BySlot)},
-		{Statement: "slotrun/count_sample", Query: get("slotrun/count_sample"), Args: []any{f.Slots[rig.BigSlot]}, Reached: rows(rig.BySlotAndKey)},
+		{Statement: "slotrun/count_sample", Query: f.Tables.Fill("slotrun/count_sample", "{first}", literal.Of(literal.AppendKey, first), "{last}", literal.Of(literal.AppendKey, last)), Args: []any{f.Slots[rig.BigSlot]}, Reached: rows(rig.BySlotAndKey)},
 		{Statement: "slotrun/attempt", Query: get("slotrun/attempt"), Args: []any{first[:], 1, slot, 0, "w", 1, 1}, Reached: bucket},
 		{Statement: "slotrun/fence", Query: get("slotrun/fence"), Args: append([]any{1}, fence...), Reached: bucket},
 		{Statement: "slotrun/correct", Query: get("slotrun/correct"), Args: append((&books.Counts{}).Args(), slot, 0), Reached: bucket},
@@ -113,6 +114,8 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 				continue
 			}
 			moved, _ := commit.MovesJSON(moves)
+			list = append(list, rig.Explained{Statement: fmt.Sprintf("slotrun/history_each %d of %s", n, name), Query: get("slotrun/history_each"),
+				Args: []any{"w", endsOf(some), f.Slots[s]}, Reached: map[string]string{"job": rig.BySlotAndKey}})
 			for statement, ofRows := range map[string]string{"slotrun/reschedule": moved, "slotrun/end_each": commit.KeysJSON(moves)} {
 				list = append(list, rig.Explained{Statement: fmt.Sprintf("%s %d of %s", statement, n, name), Query: get(statement),
 					Args: []any{ofRows, f.Slots[s]}, Reached: map[string]string{"job": rig.BySlotAndKey}})
@@ -120,6 +123,15 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 		}
 	}
 	return list
+}
+
+// endsOf are the ends of rows for slotrun/history_each.
+func endsOf(jobs []prescient.FutureJob) string {
+	list := make([]string, len(jobs))
+	for i, job := range jobs {
+		list[i] = string(store.AppendEndOf(nil, store.End{Job: job, Key: job.Key(), Outcome: prescient.Done}))
+	}
+	return "[" + strings.Join(list, ",") + "]"
 }
 
 func sweepStatements(f *rig.Filled) []rig.Explained {

@@ -21,6 +21,7 @@ import (
 	"prescient/scripts/bench/internal/agents"
 	"prescient/scripts/bench/internal/events"
 	"prescient/scripts/bench/internal/guest"
+	"prescient/scripts/bench/internal/keyspace"
 	"prescient/scripts/bench/internal/large"
 	"prescient/scripts/bench/internal/page"
 	"prescient/scripts/bench/internal/rig"
@@ -59,6 +60,7 @@ var sections = []rig.Section{
 	longSection,
 	events.Section,
 	agents.Section,
+	keyspace.Section,
 }
 
 // shown are the sections as the page has them.
@@ -108,7 +110,7 @@ func run(args []string) error {
 		}
 		return err
 	}
-	for _, asChild := range []func(args []string) (handled bool, err error){slotrun.AsChild, agents.AsChild} {
+	for _, asChild := range []func(args []string) (handled bool, err error){slotrun.AsChild, agents.AsChild, keyspace.AsChild} {
 		if handled, err := asChild(flags.Args()); handled {
 			return err
 		}

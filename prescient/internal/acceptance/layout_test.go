@@ -175,15 +175,15 @@ var layers = []layer{
 	{"cmd/prescient", []string{"cmd", "prescient/api", "prescient/page/login", "prescient/event/broker", "prescient/event/broker/*", "prescient/longrun/wakeup", "prescient/notify/mail"}},
 	{"cmd/internal/rig", append([]string{"cmd", "sql", "sql/migrate", "prescient/localserver/servertest", "prescient/localserver/vitess"}, rooms...)}, // for tests
 	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*", "scripts/bench/internal/*"}, rooms...)},                      // a module of its own
-	{"scripts/bench/internal/page", []string{"prescient/worker"}},
+	{"scripts/bench/internal/page", []string{"prescient/worker"}}, {"scripts/bench/internal/peers", append([]string{"scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/rig", append([]string{"sql/migrate", "prescient/localserver", "scripts/bench/internal/page"}, rooms...)},
 	{"scripts/bench/internal/slotrun", append([]string{"jobs/orders", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/guest", []string{"prescient", "prescient/connect", "scripts/bench/internal/page", "scripts/bench/internal/peers", "scripts/bench/internal/rig", "scripts/bench/internal/slotrun"}},
 	{"scripts/bench/internal/events", append([]string{"sql", "prescient/event/broker/*", "scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/agents", append([]string{"scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/large", append([]string{"sql", "prescient/api", "prescient/localserver", "prescient/page", "scripts/bench/internal/page", "scripts/bench/internal/rig", "scripts/bench/internal/slotrun"}, rooms...)},
+	{"scripts/bench/internal/keyspace", append([]string{"sql/migrate", "prescient/localserver/vitess", "cmd", "scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/schedules", append([]string{"slots", "sql", "scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
-	{"scripts/bench/internal/peers", append([]string{"scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/chaos", []string{"prescient/localserver", "scripts/chaos/*"}},
 	{"scripts/chaos/outbox", []string{"cmd", "sql", "sql/migrate", "prescient", "prescient/client", "prescient/connect", "prescient/event", "prescient/event/broker", "prescient/event/broker/*",
 		"prescient/localserver", "prescient/schedule"}},

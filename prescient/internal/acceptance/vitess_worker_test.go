@@ -59,4 +59,12 @@ func TestAWorkerServesAShardOfVitess(t *testing.T) {
 	if pending != 0 || done != rows {
 		t.Errorf("%d are done, and %d pending; want %d and none", done, pending, rows)
 	}
+	// The shard copies history from the rows, and has the rest from the worker.
+	var whole, called int
+	rig.Fatal(t, db.QueryRowContext(t.Context(), `SELECT COUNT(*), (SELECT SUM(check_count) FROM job_history) FROM job_history WHERE outcome = 'done' AND check_count = 1 AND error IS NULL
+		AND slot = next_check_at AND ended_at >= started_at AND lateness_ms = TIMESTAMPDIFF(MICROSECOND, slot, started_at) DIV 1000
+		AND worker = 'one' AND total_ms >= run_ms AND due_at <= slot AND payload IS NULL`).Scan(&whole, &called))
+	if whole != rows || called != rows {
+		t.Errorf("%d ends of %d are whole, and their rows were moved %d times", whole, rows, called)
+	}
 }

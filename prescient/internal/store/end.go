@@ -1,6 +1,8 @@
 package store
 
 import (
+	"encoding/hex"
+	"encoding/json"
 	"time"
 
 	"prescient/prescient"
@@ -55,6 +57,37 @@ func AppendEnd(b []byte, h End) []byte {
 	}
 	b = append(literal.AppendText(b, h.Worker), ',')
 	return append(literal.AppendMicroOrNull(b, j.ExpiresAt), ')')
+}
+
+// AppendEndOf appends […] for slotrun/history_each: what differs from the row that it is the end of.
+func AppendEndOf(b []byte, h End) []byte {
+	j := &h.Job
+	b = append(hex.AppendEncode(append(b, '[', '"'), h.Key[:]), '"', ',')
+	b = append(literal.AppendInt(b, int64(j.CheckCount)), ',')
+	b = append(literal.AppendInt(b, int64(j.ErrorCount)), ',')
+	b = append(literal.AppendInt(b, int64(j.PutOffCount)), ',')
+	b = append(literal.AppendInt(b, j.TotalMS), ',', '"')
+	b = append(append(b, h.Outcome...), '"', ',')
+	if h.Reason == "" {
+		b = append(b, "null,"...)
+	} else {
+		reason, _ := json.Marshal(h.Reason) // a string cannot fail
+		b = append(append(b, reason...), ',')
+	}
+	moment := func(t time.Time) {
+		if t.IsZero() {
+			b = append(b, "null,"...)
+			return
+		}
+		b = append(t.AppendFormat(append(b, '"'), literal.MicroLayout), '"', ',')
+	}
+	moment(h.Started)
+	moment(h.Ended)
+	if h.Started.IsZero() {
+		return append(b, "0,null]"...)
+	}
+	b = append(literal.AppendInt(b, literal.Millis(h.Ran)), ',')
+	return append(literal.AppendInt(b, h.Started.Sub(j.NextCheckAt).Milliseconds()), ']')
 }
 
 // MaxSent is how long a payload may be that is sent back for history. A longer one is copied by the server: in hexadecimal

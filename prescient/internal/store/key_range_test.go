@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/big"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"prescient/prescient"
@@ -44,6 +45,25 @@ func TestBucketsTogetherHoldEveryKeyExactlyOnce(t *testing.T) {
 			var more bool
 			if next, more = last.Next(); more != (bucket < buckets-1) {
 				t.Fatalf("bucket %d of %d ends at %s", bucket, buckets, last)
+			}
+		}
+	}
+}
+
+func TestBucketsOfAShardDivideItsRange(t *testing.T) {
+	for target, want := range map[string]string{
+		"shop:-80": "00 10 20 30 40 50 60 70", "shop/80-": "80 90 A0 B0 C0 D0 E0 F0", "shop[40-80]": "40 48 50 58 60 68 70 78", "shop:ff-@primary": "FF FF FF FF FF FF FF FF",
+		"shop:0": "00 20 40 60 80 A0 C0 E0", "shop:-": "00 20 40 60 80 A0 C0 E0", "shop": "00 20 40 60 80 A0 C0 E0", "shop:no-way": "00 20 40 60 80 A0 C0 E0",
+	} {
+		keys, next := store.KeysOf(target), firstKey
+		for bucket, begins := range strings.Fields(want) {
+			first, last := keys.Bucket(bucket, 8)
+			if first != next || bucket > 0 && first.String()[:2] != begins || compareKeys(first, last) > 0 {
+				t.Errorf("%s: bucket %d is %s to %s; want it to begin at %s, and at %s", target, bucket, first, last, next, begins)
+			}
+			var more bool
+			if next, more = last.Next(); more != (bucket < 7) {
+				t.Errorf("%s: bucket %d ends at %s", target, bucket, last)
 			}
 		}
 	}

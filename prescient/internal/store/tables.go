@@ -25,6 +25,7 @@ type Tables struct {
 	Prefix  string
 	Grid    slots.Grid
 	Version uint64
+	Keys    Keys // where those of its rows lie
 }
 
 // NameTables is OpenTables without a look at the tables: it has no grid and no version.
@@ -42,7 +43,15 @@ func NameTables(ctx context.Context, db prescient.DB, prefix string, dialect tex
 	if err != nil {
 		return Tables{}, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
 	}
-	return Tables{Stmt: statements, Server: server, Dialect: dialect, Prefix: prefix}, nil
+	t := Tables{Stmt: statements, Server: server, Dialect: dialect, Prefix: prefix}
+	if server == text.VitessShard {
+		var target string
+		if err := QueryRow(ctx, db, []any{&target}, "SELECT DATABASE()"); err != nil {
+			return Tables{}, fmt.Errorf("asking for the shard: %w", err)
+		}
+		t.Keys = KeysOf(target)
+	}
+	return t, nil
 }
 
 // OpenTables reads slot_config, in the dialect that a setting comes to on the server. A resolution of zero takes what is

@@ -54,7 +54,13 @@ type Cluster struct {
 	gateHTTP int    // and that of its variables
 
 	mu      sync.Mutex // guards what follows
-	running []*process.Process
+	running []run
+}
+
+// A run is a program of the cluster that was started.
+type run struct {
+	*process.Process
+	name string
 }
 
 // Start starts a cluster and returns when all its shards answer by vtgate. ctx bounds the start only; the cluster runs until Close or the end of
@@ -178,6 +184,18 @@ func (c *Cluster) dsn(target string) string { return c.config(c.gate, target).Fo
 
 // DSN returns the data source name of the keyspace: vtgate sends a statement to the shards that have its rows.
 func (c *Cluster) DSN() string { return c.dsn(Keyspace) }
+
+// Pids are those of a program, vtgate, vttablet or etcd, which run now.
+func (c *Cluster) Pids(program string) (pids []int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, run := range c.running {
+		if run.name == program && !run.Gone() {
+			pids = append(pids, run.Pid)
+		}
+	}
+	return pids
+}
 
 // Close ends all of it and removes its folders. Closing again does nothing.
 func (c *Cluster) Close() error {

@@ -55,7 +55,7 @@ func (c *Cluster) serve(ctx context.Context, p program) ([]int, error) {
 
 // start starts a program, which ends with the cluster, with this name of its log.
 func (c *Cluster) start(name, log string, args []string) (*process.Process, error) {
-	run, err := process.Start(process.Command{
+	started, err := process.Start(process.Command{
 		Program: c.programs[name], Args: args, Dir: c.folder.Path, Log: filepath.Join(c.folder.Path, log+".log"), Hidden: c.password, NotRoot: true,
 		Env: []string{"TMPDIR=" + c.folder.Files(), "VTDATAROOT=" + c.folder.Files()},
 	})
@@ -64,8 +64,8 @@ func (c *Cluster) start(name, log string, args []string) (*process.Process, erro
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.running = append(c.running, run)
-	return run, nil
+	c.running = append(c.running, run{started, name})
+	return started, nil
 }
 
 // answers waits until a program answers. It returns an error where that ends before.

@@ -94,7 +94,7 @@ type locks struct {
 
 // New returns the run of a bucket.
 func New(of *Shared, o Options) *Bucket {
-	first, last := store.BucketRange(o.Lease.Bucket, o.Buckets)
+	first, last := of.Tables.Keys.Bucket(o.Lease.Bucket, o.Buckets)
 	if o.Pace == nil {
 		o.Pace = pace.Full(pace.Effort{Buckets: 1, Rows: of.Batch})
 	}

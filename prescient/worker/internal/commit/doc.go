@@ -17,6 +17,7 @@
 //	  asValues      plain
 //	  copiedRow     TestARowWithAHugePayloadEndsLikeAnyOther, TestARowThatIsTooLongToBeReadEndsAsFailed
 //	  copiedRange   0.33 (M), 0.47 (Y)
+//	  copiedEach    shards of Vitess: vtgate and vttablet take 1.2 times the CPU without
 //	moves
 //	  together      plain
 //	  each          TiDB and Vitess, which lack JSON_TABLE

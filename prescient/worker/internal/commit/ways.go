@@ -25,17 +25,25 @@ const (
 	asValues    history = iota // the worker sends it, with others
 	copiedRow                  // the server copies it from the row
 	copiedRange                // the server copies it with the others of a range that were done in the same call
+	copiedEach                 // the server copies it with others, and the worker sends what differs
 )
 
-// historyOf is how the end of a row is written; inRange says that it is one of a range that can be copied.
-func historyOf(a *check.Answered, inRange bool) history {
+// historyOf is how the end of a row is written; inRange says that it is one of a range that can be copied, and each that those which cannot are, too.
+func historyOf(a *check.Answered, inRange, each bool) history {
 	switch {
 	case inRange:
 		return copiedRange
 	case a.Copied():
 		return copiedRow
+	case each:
+		return copiedEach
 	}
 	return asValues
+}
+
+// copiesEach says whether ends are written by copiedEach in place of asValues.
+func copiesEach(tables *store.Tables) bool {
+	return tables.Server == text.VitessShard && tables.Dialect == text.Full
 }
 
 // moveBy is how rows are moved. On MariaDB a move also locks the row after its own in UNIQUE (job_key), which an app may just be inserting;

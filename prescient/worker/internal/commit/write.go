@@ -269,11 +269,12 @@ func deleted(n, want int, err error) error {
 
 // writeHistory writes the ends of rows.
 func (s *Session) writeHistory(ctx context.Context, tx *sql.Tx, ends []*check.Answered, spans []Span) error {
-	ranges := spansOfMoments(ends, spans)
+	ranges, each := spansOfMoments(ends, spans), copiesEach(s.Tables)
 	var values []byte
+	sent := 0 // ends in values
 	for part, next := 0, 0; next < len(ends); {
 		a := ends[next]
-		switch historyOf(a, ranges != nil) {
+		switch historyOf(a, ranges != nil, each) {
 		case copiedRange:
 			if err := s.copyRange(ctx, tx, a, ranges[part]); err != nil {
 				return err
@@ -285,24 +286,38 @@ func (s *Session) writeHistory(ctx context.Context, tx *sql.Tx, ends []*check.An
 			if err := written(n, 1, err); err != nil {
 				return err
 			}
-		case asValues:
+		case asValues, copiedEach:
 			if values == nil {
 				values = make([]byte, 0, min(len(ends)*400, 2*literal.BulkBytes))
 			}
 			if len(values) > 0 {
 				values = append(values, ',')
 			}
-			values = store.AppendEnd(values, s.endOf(a))
+			if sent++; each {
+				values = store.AppendEndOf(values, s.endOf(a))
+			} else {
+				values = store.AppendEnd(values, s.endOf(a))
+			}
 		}
 		if next++; len(values) == 0 || next < len(ends) && len(values) < literal.BulkBytes {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, s.Tables.Fill("slotrun/history_insert", "{rows}", string(values))); err != nil {
-			return fmt.Errorf("%w: %w", errHistory, err)
+		if err := s.sendEnds(ctx, tx, string(values), sent, each); err != nil {
+			return err
 		}
-		values = values[:0]
+		values, sent = values[:0], 0
 	}
 	return nil
+}
+
+// sendEnds writes some ends to history, all as values or what differs of each.
+func (s *Session) sendEnds(ctx context.Context, tx *sql.Tx, ends string, count int, each bool) error {
+	statement, args := s.Tables.Fill("slotrun/history_insert", "{rows}", ends), []any(nil)
+	if each {
+		statement, args = s.Tables.Stmt.Get("slotrun/history_each"), []any{s.Worker, "[" + ends + "]", s.Lease.Slot}
+	}
+	n, err := store.Affected(ctx, tx, statement, args...)
+	return written(n, count, err)
 }
 
 // written checks an INSERT into history: all ends and no others.

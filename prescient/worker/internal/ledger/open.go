@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/literal"
 	"prescient/slots"
 )
 
@@ -176,9 +177,9 @@ const (
 // since keys are hashes and spread evenly.
 func (g *Ledger) estimateBuckets(ctx context.Context, slot time.Time) (int, error) {
 	few := min(4*g.Batch, max(g.Batch, fewSampled*samplePart))
-	rows, err := g.countRows(ctx, "slotrun/count_few", slot, few)
+	rows, err := g.countRows(ctx, g.Tables.Stmt.Get("slotrun/count_few"), slot, few)
 	if err == nil && rows == few {
-		rows, err = g.countRows(ctx, "slotrun/count_sample", slot)
+		rows, err = g.countRows(ctx, g.sample(), slot)
 		rows = max(rows*samplePart, few)
 	}
 	if err != nil {
@@ -187,9 +188,15 @@ func (g *Ledger) estimateBuckets(ctx context.Context, slot time.Time) (int, erro
 	return bucketsFor(rows+rows/spare, g.Batch, g.Parallel), nil
 }
 
-func (g *Ledger) countRows(ctx context.Context, statement string, args ...any) (rows int, err error) {
+// sample is the query that counts the rows of a slot in the middle of the keys.
+func (g *Ledger) sample() string {
+	first, last := g.Tables.Keys.Bucket(samplePart/2, samplePart)
+	return g.Tables.Fill("slotrun/count_sample", "{first}", literal.Of(literal.AppendKey, first), "{last}", literal.Of(literal.AppendKey, last))
+}
+
+func (g *Ledger) countRows(ctx context.Context, query string, args ...any) (rows int, err error) {
 	err = g.Send.Query(ctx, func(ctx context.Context) error {
-		return g.Send.DB.QueryRowContext(ctx, g.Tables.Stmt.Get(statement), args...).Scan(&rows)
+		return g.Send.DB.QueryRowContext(ctx, query, args...).Scan(&rows)
 	})
 	return rows, err
 }

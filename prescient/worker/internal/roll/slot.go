@@ -71,7 +71,7 @@ func (r *Roller) Slot(ctx, work context.Context, slot time.Time, did func(moved,
 // bucket moves the rows of one bucket, half a batch at a time.
 func (r *Roller) bucket(ctx, work context.Context, l *ledger.Lease, buckets int, did func(moved, passedOver int)) error {
 	session := &commit.Session{Writer: r.Writer, Lease: l}
-	next, last := store.BucketRange(l.Bucket, buckets)
+	next, last := r.Tables.Keys.Bucket(l.Bucket, buckets)
 	page := max(r.Batch/2, 1)
 	for more := true; more && ctx.Err() == nil; {
 		rows, err := r.Rows(work, l.Slot, next, last, page)

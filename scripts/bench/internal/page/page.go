@@ -135,6 +135,9 @@ func Write(dir string, records []Record, sections []Section) error {
 		if err != nil {
 			return err
 		}
+		if text, measured := s.billion(); measured {
+			b.WriteString(text)
+		}
 	}
 	return os.WriteFile(filepath.Join(dir, "bench.md"), []byte(b.String()), 0o644)
 }
@@ -211,6 +214,10 @@ func (s *results) rates(b *strings.Builder, dir string) error {
 	fmt.Fprintf(b, "| | rows | rows/s | ratio | client CPU µs/row | server CPU µs/row | |\n|---|--:|--:|--:|--:|--:|---|\n")
 	var bars []bar
 	for _, name := range s.cases {
+		if s.byCase[name][0].Seconds == 0 { // what was not timed
+			fmt.Fprintf(b, "| %s | | | | | | %s |\n", name, s.more(name))
+			continue
+		}
 		rate := s.of(name, Record.Rate)
 		each := func(cpu func(r Record) float64) float64 {
 			return s.of(name, func(r Record) float64 { return cpu(r) * 1e6 / float64(max(r.Rows, 1)) })

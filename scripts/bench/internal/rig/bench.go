@@ -34,6 +34,7 @@ type Section struct {
 	Run         func(ctx context.Context, b *Bench, s *Server) error
 	Args        func(b *Bench, on page.Engine) []string // further arguments of the server
 	NoBinlog    bool                                    // to be measured on MySQL without binlog, too
+	MySQLOnly   bool
 }
 
 // DefaultPool is the buffer pool's size.
@@ -68,6 +69,8 @@ func (b *Bench) Measure(ctx context.Context, wanted []Section) error {
 // enginesOf are the servers that a section is measured on.
 func (b *Bench) enginesOf(s Section) []page.Engine {
 	switch {
+	case s.MySQLOnly:
+		return []page.Engine{page.MySQL}
 	case len(b.Engines) > 0:
 		return b.Engines
 	case s.NoBinlog:

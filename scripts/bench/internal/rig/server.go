@@ -75,6 +75,20 @@ func (b *Bench) usualArgs(on page.Engine) []string {
 	return append(usual, "--innodb-redo-log-capacity=1G")
 }
 
+// DurableArgs are the arguments of a server, of which somebody else starts some, with the settings of the bench's own.
+func (b *Bench) DurableArgs(on page.Engine) []string {
+	return slices.Concat([]string{"--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1", "--innodb-doublewrite=1"}, b.usualArgs(on), b.More)
+}
+
+// ServerOf is a MySQL that somebody else has started, who also ends it.
+func ServerOf(own *localserver.Server) (*Server, error) {
+	config, err := mysql.ParseDSN(own.DSN(""))
+	if err != nil {
+		return nil, err
+	}
+	return &Server{engine: page.MySQL, Flavour: localserver.MySQL, version: own.Version(), Pid: own.Pid(), Config: config, own: own}, nil
+}
+
 // given is the server that --dsn names. On the same machine its process is
 // found by the file in its data folder.
 func (b *Bench) given(ctx context.Context, on page.Engine) (*Server, error) {
@@ -139,17 +153,27 @@ func (s *Server) Install(ctx context.Context, name string, resolution time.Durat
 	if _, err := admin.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+name+" CHARACTER SET utf8mb4"); err != nil {
 		return nil, err
 	}
-	for _, counter := range purgeCounters {
-		// Without the right to, AwaitCalm goes by the history list alone.
-		_, _ = admin.ExecContext(ctx, "SET GLOBAL innodb_monitor_enable = '"+counter+"'")
+	app, err := sql.Open("mysql", s.DSN(name))
+	if err != nil {
+		return nil, err
 	}
-	p := &Place{Server: s, Name: name}
+	defer app.Close()
+	if _, err := migrate.Up(ctx, app, migrate.Schema{Resolution: resolution}); err != nil {
+		return nil, err
+	}
+	return s.Open(ctx, name)
+}
+
+// Open is the place of an installation that is there.
+func (s *Server) Open(ctx context.Context, name string) (p *Place, err error) {
+	p = &Place{Server: s, Name: name}
 	if p.App, err = sql.Open("mysql", s.DSN(name)); err != nil {
 		return nil, err
 	}
 	p.App.SetMaxIdleConns(64)
-	if _, err := migrate.Up(ctx, p.App, migrate.Schema{Resolution: resolution}); err != nil {
-		return nil, err
+	for _, counter := range purgeCounters {
+		// Without the right to, AwaitCalm goes by the history list alone.
+		_, _ = p.App.ExecContext(ctx, "SET GLOBAL innodb_monitor_enable = '"+counter+"'")
 	}
 	if p.filler, err = sql.Open("mysql", s.UnloggedDSN(name)); err != nil {
 		return nil, err
