@@ -79,7 +79,7 @@ func AppendEndOf(b []byte, h End) []byte {
 			b = append(b, "null,"...)
 			return
 		}
-		b = append(t.AppendFormat(append(b, '"'), literal.MicroLayout), '"', ',')
+		b = append(t.UTC().AppendFormat(append(b, '"'), literal.MicroLayout), '"', ',')
 	}
 	moment(h.Started)
 	moment(h.Ended)
