@@ -70,7 +70,7 @@ var layers = []layer{
 	{"prescient/blocking", vocabulary},
 	{"prescient/schedule/timeline", []string{"slots", "prescient"}},
 	{"prescient/doctor/internal/account", append([]string{"sql/migrate", "sql/rights"}, vocabulary...)},
-	{"prescient/doctor", append([]string{"sql/migrate", "prescient/doctor/internal/*", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/forecast", "prescient/internal/rollup", "prescient/stats", "prescient/stats/drift", "prescient/schedule/timeline"}, vocabulary...)},
+	{"prescient/doctor", append([]string{"sql/migrate", "prescient/doctor/internal/*", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/forecast", "prescient/internal/rollup", "prescient/shards", "prescient/stats", "prescient/stats/drift", "prescient/schedule/timeline"}, vocabulary...)},
 	{"prescient/prune", append([]string{"sql/migrate", "prescient/audit", "prescient/internal/rollup", "prescient/rule"}, vocabulary...)},
 	{"prescient/stats", append([]string{"prescient/audit", "prescient/internal/rollup", "prescient/stats/drift"}, vocabulary...)},
 	{"prescient/status", append([]string{"prescient/agent", "prescient/doctor", "prescient/event", "prescient/forecast", "prescient/stats"}, vocabulary...)},
