@@ -169,7 +169,7 @@ var layers = []layer{
 	{"cmd/schedule", command}, {"cmd/rule", command},
 	{"cmd/job", command},
 	{"cmd/internal/private", append([]string{"prescient/localserver"}, command...)},
-	{"cmd/demo", append([]string{"prescient/localserver", "prescient/service", "jobs/*"}, command...)},
+	{"cmd/demo", append([]string{"prescient/localserver", "prescient/localserver/vitess", "prescient/service", "jobs/*"}, command...)},
 	{"cmd/dev", append([]string{"prescient/localserver", "prescient/service", "jobs/*"}, command...)},
 	{"cmd", append([]string{"cmd/*", "jobs/http", "jobs/http/probe"}, command...)},
 	{"cmd/prescient", []string{"cmd", "prescient/api", "prescient/page/login", "prescient/event/broker", "prescient/event/broker/*", "prescient/longrun/wakeup", "prescient/notify/mail"}},
