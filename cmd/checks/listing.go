@@ -99,32 +99,27 @@ func (l listing[R]) print(cmd *cobra.Command, prog *program.Program, f listFlags
 	if err != nil {
 		return err
 	}
-	return prog.Read(cmd, func(s *program.Session) error {
+	page := output.Page[R]{Limit: f.limit, LatestFirst: f.ofHistory, Line: l.line, Columns: l.columns, Cells: l.cells, None: f.none()}
+	return program.List(cmd, prog, page, func(s *program.Session) ([]R, *output.Early, error) {
+		filter := filter // a moment is that of each shard's clock
 		if err := f.narrow(cmd.Context(), s, &filter); err != nil {
-			return err
+			return nil, nil, err
 		}
 		rows, err := l.read(s.Client, cmd.Context(), s.DB, filter)
-		page := output.Page[R]{Rows: rows, Limit: f.limit, Line: l.line, Columns: l.columns, Cells: l.cells}
-		var early *client.SearchedError
-		if errors.As(err, &early) {
-			page.Early = &output.Early{Looked: early.Rows, Reached: early.Reached, After: early.After, Of: "rows", Narrow: "--from and --before"}
-		} else if err != nil {
-			return s.Explain(err)
+		if early := new(client.SearchedError); errors.As(err, &early) {
+			return rows, &output.Early{Looked: early.Rows, Reached: early.Reached, After: early.After, Of: "rows", Narrow: "--from and --before"}, nil
 		}
-		page.None = f.none(early)
-		return page.Print(cmd.OutOrStdout(), cmd.ErrOrStderr(), prog.JSON)
+		return rows, nil, s.Explain(err)
 	})
 }
 
 // none says why there are no rows: because of the filter, or because there are none at all.
-func (f *listFlags) none(early *client.SearchedError) string {
+func (f *listFlags) none() string {
 	what := "is pending"
 	if f.ofHistory {
 		what = "has ended"
 	}
 	switch {
-	case early != nil:
-		return fmt.Sprintf("nothing matches the filter among the %d rows that were looked at", early.Rows)
 	case f.entity+f.exec+string(f.outcome)+f.slot+f.from+f.before != "":
 		return fmt.Sprintf("nothing that %s matches the filter", what)
 	case f.after != "":

@@ -94,24 +94,22 @@ func listAudit(cmd *cobra.Command, prog *program.Program, f auditFlags) error {
 	if err != nil {
 		return err
 	}
-	return prog.Read(cmd, func(s *program.Session) error {
+	page := output.Page[audit.Stored]{Limit: f.limit, LatestFirst: true, Line: func(e audit.Stored) any { return auditRow{e, e.Cursor()} },
+		None: "no entry of the audit matches", Columns: auditColumns, Cells: auditCells}
+	return program.List(cmd, prog, page, func(s *program.Session) (found []audit.Stored, early *output.Early, err error) {
+		filter := filter // a moment is that of each shard's clock
 		if filter.Since, filter.Until, err = s.Period(cmd.Context(), f.from, f.before); err != nil {
-			return err
+			return nil, nil, err
 		}
 		log, err := audit.Open(cmd.Context(), s.DB, audit.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect)})
 		if err != nil {
-			return s.Explain(err)
+			return nil, nil, s.Explain(err)
 		}
-		found, err := log.List(cmd.Context(), s.DB, filter)
-		page := output.Page[audit.Stored]{Rows: found, Limit: f.limit, Line: func(e audit.Stored) any { return auditRow{e, e.Cursor()} },
-			None: "no entry of the audit matches", Columns: auditColumns, Cells: auditCells}
-		var early *audit.SearchedError
-		if errors.As(err, &early) {
-			page.Early = &output.Early{Looked: early.Looked, Reached: early.Reached, After: early.After, Of: "entries", Narrow: "--from and --before"}
-		} else if err != nil {
-			return s.Explain(err)
+		found, err = log.List(cmd.Context(), s.DB, filter)
+		if ended := new(audit.SearchedError); errors.As(err, &ended) {
+			return found, &output.Early{Looked: ended.Looked, Reached: ended.Reached, After: ended.After, Of: "entries", Narrow: "--from and --before"}, nil
 		}
-		return page.Print(cmd.OutOrStdout(), cmd.ErrOrStderr(), prog.JSON)
+		return found, nil, s.Explain(err)
 	})
 }
 

@@ -104,10 +104,11 @@ func list(cmd *cobra.Command, prog *program.Program, f listFlags) error {
 	if err := arguments.NotEmpty(cmd, "owner"); err != nil {
 		return err
 	}
-	return prog.Read(cmd, func(s *program.Session) error {
+	page := output.Page[listed]{Limit: f.limit, Line: func(l listed) any { return l }, None: f.none(), Columns: columns, Cells: listed.cells}
+	return program.List(cmd, prog, page, func(s *program.Session) ([]listed, *output.Early, error) {
 		found, err := s.Schedules.List(cmd.Context(), s.DB, schedule.Filter{Owner: f.owner, Troubled: f.troubled, After: f.after, Limit: f.limit + 1})
 		if err != nil {
-			return s.Explain(err)
+			return nil, nil, s.Explain(err)
 		}
 		ids := make([]string, len(found))
 		for i, one := range found {
@@ -115,14 +116,13 @@ func list(cmd *cobra.Command, prog *program.Program, f listFlags) error {
 		}
 		due, err := definition.Timers(cmd, s, ids)
 		if err != nil {
-			return s.Explain(err)
+			return nil, nil, s.Explain(err)
 		}
 		rows := make([]listed, len(found))
 		for i, one := range found {
 			rows[i] = listedOf(one, due[one.ID])
 		}
-		page := output.Page[listed]{Rows: rows, Limit: f.limit, Line: func(l listed) any { return l }, None: f.none(), Columns: columns, Cells: listed.cells}
-		return page.Print(cmd.OutOrStdout(), cmd.ErrOrStderr(), prog.JSON)
+		return rows, nil, nil
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -124,6 +125,9 @@ func TestOneProcessServesEachShardOfVitess(t *testing.T) {
 	if got := s.execute("agents"); got.Code == cmd.ExitOK || !strings.Contains(got.Out, "shard -80:\nagent") || !strings.Contains(got.Err, "shard 80-") {
 		t.Errorf("beside a shard that is away: %v", got)
 	}
+	if got := s.execute("history"); got.Code == cmd.ExitOK || !strings.Contains(got.Out, "order/alone") || strings.Contains(got.Out, "order/second") || !strings.Contains(got.Err, "shard 80-") {
+		t.Errorf("beside a shard that is away: %v", got)
+	}
 	s.must(s.Shards[1].Server.Restart(t.Context()))
 	rig.Eventually(t, "the shard is there again", func() bool {
 		return servertest.Open(t, s.Shards[1].DSN(), "").QueryRowContext(t.Context(), "SELECT 1 FROM future_job").Scan(new(int)) == sql.ErrNoRows
@@ -139,6 +143,7 @@ func TestOneProcessServesEachShardOfVitess(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	s.looksAtEach()
+	s.listsAll()
 	// Nor does what prepares a session.
 	other, err := s.Shards[1].Calls(t.Context())
 	s.must(err)
@@ -187,6 +192,44 @@ func (s *shop) looksAtEach() {
 	}
 	s.execute("rule", "export").Wants(s.T, cmd.ExitUsage, "rule export looks at one shard")
 	s.execute("status", "--watch").Wants(s.T, cmd.ExitUsage, "--watch looks at one shard")
+}
+
+// listsAll has a person list what all shards have, page after page.
+func (s *shop) listsAll() {
+	s.Helper()
+	for i := range 6 {
+		s.insert(s.Shards[i%2], fmt.Sprint("listed", i), 1)
+	}
+	type line struct {
+		EntityKey string `json:"entity_key"`
+		Cursor    string
+	}
+	pages := func(of string) (all []line) {
+		for after := ""; ; {
+			page := rig.Lines[line](s.T, s.execute(of, "--json", "--limit", "4", "--after", after).Out)
+			if all = append(all, page...); len(page) < 4 {
+				return all
+			}
+			after = page[3].Cursor
+		}
+	}
+	pending, history := pages("pending"), pages("history")
+	if len(pending) != 6 || !slices.IsSortedFunc(pending, func(a, b line) int { return strings.Compare(a.Cursor, b.Cursor) }) {
+		s.Errorf("pending are %+v", pending)
+	}
+	if len(history) != len(s.called) || !slices.IsSortedFunc(history, func(a, b line) int { return strings.Compare(b.Cursor, a.Cursor) }) {
+		s.Errorf("of %d that ended are listed %+v", len(s.called), history)
+	}
+	if got := s.execute("pending", "--entity", "order/"+pending[0].EntityKey); got.Code != cmd.ExitOK || strings.Count(got.Out, "order/") != 1 {
+		s.Errorf("of one entity: %v", got)
+	}
+	if got := s.execute("audit", "--verb", "pause"); got.Code != cmd.ExitOK || strings.Count(got.Out, "vt_app@") != len(s.Shards) {
+		s.Errorf("of a pause on each shard: %v", got)
+	}
+	if got := s.execute("schedule", "list"); got.Out != "there are no schedules\n" {
+		s.Errorf("%v", got)
+	}
+	s.execute("pending", "--after", "x").Wants(s.T, cmd.ExitUsage, "cursor")
 }
 
 // scattered are the kinds of statements of which some went elsewhere than to the shard that the session is targeted at, as vtgate counts them.

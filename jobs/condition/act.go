@@ -140,7 +140,7 @@ func (c *Condition) call(ctx context.Context, batch *prescient.Batch, i int) {
 
 // open returns the rows whose entities meet the condition, and answers for all others: what does not meet it, or is not there, is settled.
 func (c *Condition) open(ctx context.Context, batch *prescient.Batch) (rows []int, f *column) {
-	ctx, cancel := context.WithTimeoutCause(ctx, c.look, fmt.Errorf("looking at %s took more than %s", c.options.Table, c.look))
+	ctx, cancel := context.WithTimeoutCause(ctx, c.look, c.tooLong())
 	defer cancel()
 	jobs := batch.Jobs()
 	f, err := c.load(ctx)
@@ -191,10 +191,18 @@ func (c *Condition) open(ctx context.Context, batch *prescient.Batch) (rows []in
 	return rows, f
 }
 
+// tooLong is why a look ends that takes too long.
+func (c *Condition) tooLong() error {
+	return fmt.Errorf("looking at %s took more than %s", c.options.Table, c.look)
+}
+
 // failAll answers for all rows that they could not be looked at.
 func (c *Condition) failAll(ctx context.Context, batch *prescient.Batch, err error) {
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		err = errors.Join(context.Cause(ctx), err)
+	case isSlow(err): // the server has the same time
+		err = errors.Join(c.tooLong(), err)
 	}
 	for i := range batch.Jobs() {
 		batch.Fail(i, err)

@@ -157,8 +157,18 @@ func (f *column) keysOf(ctx context.Context, on sqlx.QueryerContext, statement s
 	return keys, rows.Err()
 }
 
-// passing are errors of a server that say nothing of the statement: of locks, deadlocks, and of time that was over.
-var passing = []uint16{1205, 1213, 1317, 1969, 3024}
+// slow are errors of a server that ended a statement since its time was over, and passing all that say nothing of the statement: those of locks
+// and deadlocks, too.
+var (
+	slow    = []uint16{1969, 3024}
+	passing = append([]uint16{1205, 1213, 1317}, slow...)
+)
+
+// isSlow says whether the server ended a statement since its time was over.
+func isSlow(err error) bool {
+	var server *mysql.MySQLError
+	return errors.As(err, &server) && slices.Contains(slow, server.Number)
+}
 
 // refusedBy is an error of the server that explained a statement; it wraps prescient.ErrInvalid where the statement is to blame.
 func refusedBy(err error) error {

@@ -215,6 +215,28 @@ func TestAWalkMovesWhatIsPending(t *testing.T) {
 	})
 }
 
+// What is in a slot that is about to begin is its slot run's: of a check that it has read, and that moves meanwhile, it would call for both times.
+func TestAWalkLeavesASlotAloneThatIsAboutToBegin(t *testing.T) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
+		r.put(nil)
+		r.Exec("UPDATE p_rule SET since = '2020-01-01'")
+		r.report(3, r.now)
+		var slot time.Time
+		r.Must(r.db.QueryRow("SELECT MIN(next_check_at) FROM p_future_job").Scan(&slot))
+		r.put(func(is *rule.Rule) { is.Delay = 4 * time.Hour })
+		for _, c := range []struct {
+			before time.Duration
+			moves  int
+		}{{time.Second, 0}, {2 * time.Second, 0}, {3 * time.Second, 3}} {
+			r.Exec("UPDATE p_rule SET walked_to = 1, walk_pass = 0, walk_reached = ''")
+			r.db = r.As("serve-operator", slot.Add(-c.before))
+			if did := r.walk(); did.Moved != c.moves || r.Count("SELECT COUNT(*) FROM p_future_job WHERE rule_version = 2") != c.moves {
+				t.Errorf("%s before their slot: %+v; want %d moved", c.before, did, c.moves)
+			}
+		}
+	})
+}
+
 // A shorter delay makes some late, which are counted; a rule that is switched off takes its checks along, or leaves them.
 func TestAWalkCountsWhatIsLateAndEndsWhatARuleTakesAlong(t *testing.T) {
 	eachFlavour(t, func(t *testing.T, r *testRig) {

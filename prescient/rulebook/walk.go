@@ -30,10 +30,16 @@ const (
 	maxPasses = 20
 	// betweenPasses is how long a walk waits for what others have locked, more with each pass.
 	betweenPasses = 200 * time.Millisecond
+	// ahead is how long before a slot its rows are left to its slot run: one that reads a row before the move commits would call it, and so would
+	// the slot that it has moved to. A transaction may take half of this, and its COMMIT the other half.
+	ahead = 2 * time.Second
 )
 
 // errOvertaken rolls a step back where the rule was changed meanwhile: the walk begins anew.
 var errOvertaken = errors.New("the rule was changed, or another walks")
+
+// errSlow rolls a batch back that would be committed too late for its slots.
+var errSlow = errors.New("the slots of its checks are too near")
 
 // Step is what one step of a walk did: it looked at a page of what is pending.
 type Step struct {
@@ -82,9 +88,9 @@ func (s *step) do(ctx context.Context) (rest time.Duration, err error) {
 	// Nobody has found anything in the pass before this one, after which somebody waited: that is enough, whatever the server's clock says.
 	quiet := !under && w.Pass > 0 && w.found == 0
 	if !under {
-		// What is in a slot that has begun, its slot run sees to.
+		// What is in a slot that has begun, or is about to, its slot run sees to.
 		w.Pass, w.found, w.at = w.Pass+1, 0, &now
-		from = store.EndOf(s.tables.Grid.Next(now).Add(-s.tables.Grid.Resolution()))
+		from = store.EndOf(s.tables.Grid.Floor(now.Add(ahead)))
 	}
 	to, more, err := s.tables.EndOfPage(ctx, s.db, from, pageRows)
 	if err != nil {
@@ -214,7 +220,7 @@ func (s *step) divide(ctx context.Context, rows []prescient.FutureJob, targets m
 	}
 	err := s.batch(ctx, rows, targets)
 	waited := errno.Is(err, errno.LockWaitTimeout)
-	if !errors.Is(err, errRows) || !waited && !errno.RefusesRow(err) {
+	if !errors.Is(err, errRows) || !waited && !errors.Is(err, errSlow) && !errno.RefusesRow(err) {
 		return err
 	}
 	if waited {
@@ -248,10 +254,15 @@ func (s *step) batch(ctx context.Context, rows []prescient.FutureJob, targets ma
 			return err
 		}
 	}
+	asked := time.Now()
 	now, err := s.client.Now(ctx, tx)
 	if err != nil {
 		return err
 	}
+	until := func(at time.Time) func(row prescient.FutureJob) bool {
+		return func(row prescient.FutureJob) bool { return !row.NextCheckAt.After(at) }
+	}
+	rows = slices.DeleteFunc(slices.Clone(rows), until(now.Add(ahead)))
 	locked, err := s.rows.Lock(ctx, tx, rows)
 	if err != nil {
 		return err
@@ -280,6 +291,9 @@ func (s *step) batch(ctx context.Context, rows []prescient.FutureJob, targets ma
 	}
 	if err := s.note(ctx, tx, s.one.Walk, s.one.Walk.To, did); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(locked, until(now.Add(time.Since(asked)+ahead/2))) {
+		return fmt.Errorf("%w: %w", errRows, errSlow)
 	}
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("committing: %w", err)

@@ -153,7 +153,7 @@ func (s *Schedules) delete(ctx context.Context, db prescient.DB, some []Stored) 
 	if err := s.keepVersions(ctx, db, ids); err != nil {
 		return err
 	}
-	if err := s.tables.Exec(ctx, db, "deleting schedules", "schedule/delete", "{ids}", idList(ids), "{places}", kept.Places(s.tables, ids...)); err != nil {
+	if err := s.tables.Exec(ctx, db, "deleting schedules", "schedule/delete", "{ids}", idList(ids), "{places}", s.tables.Places(ids...)); err != nil {
 		return err
 	}
 	if err := kept.Accept(ctx, s.tables, db, refusedAmong(some...)); err != nil {
@@ -274,7 +274,7 @@ func (s *Schedules) RunNow(ctx context.Context, db prescient.DB, id string) (occ
 		}
 		occurrence = idOf(id, handTag(now))
 		n, err := store.Affected(ctx, db, s.tables.Fill("schedule/by_hand", "{second}", literal.Of(literal.AppendSecond, now.Truncate(time.Second)),
-			"{id}", literal.Of(literal.AppendText, id), "{places}", kept.Places(s.tables, id)))
+			"{id}", literal.Of(literal.AppendText, id), "{places}", s.tables.Places(id)))
 		if err != nil {
 			return fmt.Errorf("taking a second for the run: %w", err)
 		}

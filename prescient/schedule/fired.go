@@ -146,7 +146,7 @@ func (s *Schedules) switched(ctx context.Context, db prescient.DB, ids []string,
 		updatedAt = literal.Of(literal.AppendMicro, at)
 	}
 	return s.tables.Exec(ctx, db, "enabling or disabling schedules", "schedule/switch", "{updated_at}", updatedAt, "{enabled}", literal.Of(appendBool, enabled),
-		"{disabled_at}", disabledAt, "{reason}", reason, "{ids}", idList(ids), "{places}", kept.Places(s.tables, ids...))
+		"{disabled_at}", disabledAt, "{reason}", reason, "{ids}", idList(ids), "{places}", s.tables.Places(ids...))
 }
 
 // record writes the audit of what a call for timers did to their schedules. What they fire is no change.

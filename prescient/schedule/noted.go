@@ -10,7 +10,6 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
-	"prescient/prescient/schedule/internal/kept"
 	"prescient/slots"
 	text "prescient/sql"
 )
@@ -59,7 +58,7 @@ func (s *Schedules) lookAgain(ctx context.Context, db prescient.DB, added []Sche
 // lookInto asks what was there at the time that an expression tells, and for the time itself where the statement does.
 func (s *Schedules) lookInto(ctx context.Context, db prescient.DB, statement string, ids []string, at string) (now time.Time, b before, err error) {
 	b = before{make(map[string]time.Time), make(map[string]bool)}
-	query := s.tables.Fill(statement, "{ids}", idList(ids), "{places}", kept.Places(s.tables, ids...), "{now}", at)
+	query := s.tables.Fill(statement, "{ids}", idList(ids), "{places}", s.tables.Places(ids...), "{now}", at)
 	sent := time.Now()
 	rows, err := store.Rows(ctx, db, "looking for schedules that were there before", query, func(row *fired) []any {
 		return []any{store.Unhex(&row.id), store.AtOrNil(&row.until), &row.version}
@@ -106,7 +105,7 @@ func (s *Schedules) noteDeleted(ctx context.Context, db prescient.DB, some []Sto
 			until = slots.Later(until, one.UpdatedAt)
 		}
 		b = literal.AppendText(append(b, '('), one.ID)
-		return append(kept.AppendPlace(literal.AppendMicro(append(b, ','), until), s.tables, one.ID), ')')
+		return append(s.tables.AppendPlace(literal.AppendMicro(append(b, ','), until), one.ID), ')')
 	}
 	err = s.tables.Exec(ctx, db, "noting schedules that are deleted", "schedule/deleted", "{rows}", literal.List(row, some))
 	if errno.Is(err, errno.TableDenied) {

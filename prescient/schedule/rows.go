@@ -11,7 +11,6 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
-	"prescient/prescient/schedule/internal/kept"
 	"prescient/prescient/schedule/internal/occurrences"
 )
 
@@ -102,12 +101,12 @@ func (s *Schedules) appendRow(b []byte, one Schedule, enabled bool, created time
 	}
 	b = append(appendBool(append(b, ",1,"...), enabled), ',')
 	b = append(literal.AppendMicro(b, created), ',')
-	return append(kept.AppendPlace(appendAhead(b, ahead), s.tables, one.ID), ')')
+	return append(s.tables.AppendPlace(appendAhead(b, ahead), one.ID), ')')
 }
 
 // find reads schedules by their ids, in the order of these, and leaves out those that are not there.
 func (s *Schedules) find(ctx context.Context, db prescient.DB, ids []string, payload payloads, lock string) ([]Stored, error) {
-	return s.read(ctx, db, s.tables.Fill("schedule/find", "{payload}", string(payload), "{ids}", idList(ids), "{places}", kept.Places(s.tables, ids...), "{lock}", lock))
+	return s.read(ctx, db, s.tables.Fill("schedule/find", "{payload}", string(payload), "{ids}", idList(ids), "{places}", s.tables.Places(ids...), "{lock}", lock))
 }
 
 // read runs a query for schedules.

@@ -55,7 +55,7 @@ func (s *Schedules) Versions(ctx context.Context, db prescient.DB, id string, pa
 	if payloads {
 		payload = toCompare
 	}
-	return s.versions(ctx, db, "schedule/version_list", payload, "{id}", literal.Of(literal.AppendText, id), "{places}", kept.Places(s.tables, id), "{limit}", literal.Of(literal.AppendInt, 2*MaxVersions))
+	return s.versions(ctx, db, "schedule/version_list", payload, "{id}", literal.Of(literal.AppendText, id), "{places}", s.tables.Places(id), "{limit}", literal.Of(literal.AppendInt, 2*MaxVersions))
 }
 
 func (s *Schedules) versions(ctx context.Context, db prescient.DB, statement string, payload payloads, pairs ...string) ([]Version, error) {
@@ -97,7 +97,7 @@ func (s *Schedules) GetVersion(ctx context.Context, db prescient.DB, id string, 
 	case len(there) > 0:
 		created = there[0].CreatedAt
 	default:
-		last, err := s.versions(ctx, db, "schedule/version_list", noPayload, "{id}", of, "{places}", kept.Places(s.tables, id), "{limit}", "1")
+		last, err := s.versions(ctx, db, "schedule/version_list", noPayload, "{id}", of, "{places}", s.tables.Places(id), "{limit}", "1")
 		if err != nil {
 			return Version{}, err
 		}
@@ -105,7 +105,7 @@ func (s *Schedules) GetVersion(ctx context.Context, db prescient.DB, id string, 
 			created = last[0].CreatedAt
 		}
 	}
-	found, err := s.versions(ctx, db, "schedule/version_find", payload, "{id}", of, "{places}", kept.Places(s.tables, id), "{created}", literal.Of(literal.AppendMicro, created), "{version}", literal.Of(literal.AppendUint, which.Version))
+	found, err := s.versions(ctx, db, "schedule/version_find", payload, "{id}", of, "{places}", s.tables.Places(id), "{created}", literal.Of(literal.AppendMicro, created), "{version}", literal.Of(literal.AppendUint, which.Version))
 	switch {
 	case err != nil:
 		return Version{}, err

@@ -40,12 +40,12 @@ func (j *Jobs) create(ctx context.Context, db prescient.DB, job Job) (created bo
 	if err != nil {
 		return false, err
 	}
-	now, err := j.own.Now(ctx, db)
+	now, err := j.own.NowOf(ctx, db, scheduleID(job.Name))
 	if err != nil {
 		return false, err
 	}
 	made := defined{name: job.Name, version: last + 1, definition: definition, created: now}
-	_, err = db.ExecContext(ctx, j.tables.Fill("steps/job_insert", "{row}", made.row()))
+	_, err = db.ExecContext(ctx, j.tables.Fill("steps/job_insert", "{row}", j.placed(job.Name, made.row())))
 	switch {
 	case errno.Is(err, errno.DuplicateKey):
 		return false, j.isThere(ctx, db, job)
@@ -71,7 +71,7 @@ func (j *Jobs) create(ctx context.Context, db prescient.DB, job Job) (created bo
 
 // isThere makes sure that a job is there with a definition.
 func (j *Jobs) isThere(ctx context.Context, db prescient.DB, job Job) error {
-	found, err := j.find(ctx, db, "steps/job_find", []string{job.Name}, store.Shared)
+	found, err := j.find(ctx, db, []string{job.Name}, store.Shared)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (j *Jobs) nextVersion(ctx context.Context, db prescient.DB, row defined, de
 
 // setVersion gives a job that is locked its version and its definition.
 func (j *Jobs) setVersion(ctx context.Context, db prescient.DB, name string, version uint64, definition string) error {
-	return j.tables.Exec(ctx, db, fmt.Sprintf("changing job %q", name), "steps/job_update", "{version}", number(version), "{definition}", text(definition), "{name}", text(name))
+	return j.tables.Exec(ctx, db, fmt.Sprintf("changing job %q", name), "steps/job_update", "{version}", number(version), "{definition}", text(definition), "{name}", text(name), "{places}", j.places(name))
 }
 
 // Delete deletes jobs with their schedules, and says how many there were. Runs that are under way are cancelled; the versions of the jobs
@@ -179,7 +179,7 @@ func (j *Jobs) Delete(ctx context.Context, db prescient.DB, names ...string) (de
 		if err := j.lockSteps(ctx, db, store.Shared, nil, names...); err != nil {
 			return err
 		}
-		found, err := j.find(ctx, db, "steps/job_find", names, store.ToChange)
+		found, err := j.find(ctx, db, names, store.ToChange)
 		if err != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ func (j *Jobs) delete(ctx context.Context, db prescient.DB, row defined) error {
 	if err := j.use(ctx, db, row.name, old.shared(), nil); err != nil {
 		return err
 	}
-	if err := j.tables.Exec(ctx, db, fmt.Sprintf("deleting job %q", row.name), "steps/job_delete", "{name}", text(row.name)); err != nil {
+	if err := j.tables.Exec(ctx, db, fmt.Sprintf("deleting job %q", row.name), "steps/job_delete", "{name}", text(row.name), "{places}", j.places(row.name)); err != nil {
 		return err
 	}
 	if _, err := j.schedules.Delete(ctx, db, scheduleID(row.name)); err != nil {
@@ -234,7 +234,7 @@ func (j *Jobs) Check(ctx context.Context, db prescient.DB, job Job) error {
 	if err := job.Validate(); err != nil {
 		return err
 	}
-	now, err := j.own.Now(ctx, db)
+	now, err := j.own.NowOf(ctx, db, scheduleID(job.Name))
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (j *Jobs) Get(ctx context.Context, db prescient.DB, name string) (Stored, e
 	if err := validName("name of a job", name); err != nil {
 		return Stored{}, err
 	}
-	found, err := j.find(ctx, db, "steps/job_find", []string{name}, store.Plainly)
+	found, err := j.find(ctx, db, []string{name}, store.Plainly)
 	if err != nil {
 		return Stored{}, err
 	}
@@ -91,7 +91,7 @@ func (j *Jobs) GetVersion(ctx context.Context, db prescient.DB, name string, ver
 	if err := validName("name of a job", name); err != nil {
 		return Version{}, err
 	}
-	found, err := j.versions(ctx, db, name, j.tables.Fill("steps/version_find", "{job}", text(name), "{version}", number(version)))
+	found, err := j.versions(ctx, db, name, j.tables.Fill("steps/version_find", "{job}", text(name), "{places}", j.places(name), "{version}", number(version)))
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("%w: version %d of job %q", ErrNotFound, version, name)
 	}
@@ -106,7 +106,7 @@ func (j *Jobs) Versions(ctx context.Context, db prescient.DB, name string, most 
 	if err := validName("name of a job", name); err != nil {
 		return nil, err
 	}
-	return j.versions(ctx, db, name, j.tables.Fill("steps/version_list", "{job}", text(name), "{limit}", literal.Of(literal.AppendInt, int64(most))))
+	return j.versions(ctx, db, name, j.tables.Fill("steps/version_list", "{job}", text(name), "{places}", j.places(name), "{limit}", literal.Of(literal.AppendInt, int64(most))))
 }
 
 func (j *Jobs) versions(ctx context.Context, db prescient.DB, name, query string) (all []Version, err error) {

@@ -33,7 +33,21 @@ func (d defined) job() (Job, error) {
 // row is one that is new, in the order of the columns.
 func (d defined) row() string {
 	at := literal.Of(literal.AppendMicro, d.created)
-	return "(" + text(d.name) + "," + number(d.version) + "," + text(d.definition) + "," + at + "," + at + ")"
+	return text(d.name) + "," + number(d.version) + "," + text(d.definition) + "," + at + "," + at
+}
+
+// placed is a row of a job, whose last column is its place where the server is to be told.
+func (j *Jobs) placed(job, row string) string {
+	return string(j.tables.AppendPlace([]byte("("+row), scheduleID(job))) + ")"
+}
+
+// places are where jobs lie, for statements of them.
+func (j *Jobs) places(jobs ...string) string {
+	ids := make([]string, len(jobs))
+	for i, name := range jobs {
+		ids[i] = scheduleID(name)
+	}
+	return j.tables.Places(ids...)
 }
 
 func text(value string) string   { return literal.Of(literal.AppendText, value) }
@@ -46,17 +60,38 @@ func (j *Jobs) read(ctx context.Context, db prescient.DB, query string) ([]defin
 	})
 }
 
-// find reads rows by a statement that takes names; none for none.
-func (j *Jobs) find(ctx context.Context, db prescient.DB, statement string, names []string, lock string) ([]defined, error) {
+// find reads jobs by their names; none for none.
+func (j *Jobs) find(ctx context.Context, db prescient.DB, names []string, lock string) ([]defined, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	return j.read(ctx, db, j.tables.Fill(statement, "{names}", literal.List(literal.AppendText, names), "{lock}", lock))
+	return j.read(ctx, db, j.tables.Fill("steps/job_find", "{names}", literal.List(literal.AppendText, names), "{places}", j.places(names...), "{lock}", lock))
+}
+
+// findSteps reads shared steps by their names; none for none.
+func (j *Jobs) findSteps(ctx context.Context, db prescient.DB, names []string, lock string) ([]defined, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	if lock != store.Plainly {
+		if err := j.onOneShard(names); err != nil {
+			return nil, err
+		}
+	}
+	return j.read(ctx, db, j.tables.Fill("steps/step_find", "{names}", literal.List(literal.AppendText, names), "{lock}", lock))
+}
+
+// onOneShard refuses shared steps, which each shard of Vitess has for itself, where a statement would go to any of them.
+func (j *Jobs) onOneShard(steps []string) error {
+	if !j.tables.Server.Placed() {
+		return nil
+	}
+	return fmt.Errorf("%w: shared step %q: each shard of Vitess has its own; the DSN is to name one, as in /shop:-80", prescient.ErrInvalid, steps[0])
 }
 
 // lockJob locks a job that is to be changed. Of one that cannot be read it has the name alone. The error wraps ErrNotFound.
 func (j *Jobs) lockJob(ctx context.Context, db prescient.DB, name string) (defined, Job, error) {
-	found, err := j.find(ctx, db, "steps/job_find", []string{name}, store.ToChange)
+	found, err := j.find(ctx, db, []string{name}, store.ToChange)
 	if err != nil {
 		return defined{}, Job{}, err
 	}
@@ -74,7 +109,7 @@ func (j *Jobs) lockJob(ctx context.Context, db prescient.DB, name string) (defin
 // steps before jobs, and all of them by one call: so nobody waits in a circle. What has changed since that look is locked later, out of
 // this order: then one of two is begun again, which is rare.
 func (j *Jobs) lockSteps(ctx context.Context, db prescient.DB, lock string, steps []string, jobs ...string) error {
-	found, err := j.find(ctx, db, "steps/job_find", jobs, store.Plainly)
+	found, err := j.find(ctx, db, jobs, store.Plainly)
 	if err != nil {
 		return err
 	}
@@ -84,14 +119,14 @@ func (j *Jobs) lockSteps(ctx context.Context, db prescient.DB, lock string, step
 		}
 	}
 	slices.Sort(steps)
-	_, err = j.find(ctx, db, "steps/step_find", slices.Compact(steps), lock)
+	_, err = j.findSteps(ctx, db, slices.Compact(steps), lock)
 	return err
 }
 
 // resolve returns a job with its shared steps as they are, and locks these, so that nobody changes them meanwhile. The error wraps
 // prescient.ErrInvalid where one is not there.
 func (j *Jobs) resolve(ctx context.Context, db prescient.DB, job Job) (Job, error) {
-	found, err := j.find(ctx, db, "steps/step_find", job.shared(), store.Shared)
+	found, err := j.findSteps(ctx, db, job.shared(), store.Shared)
 	if err != nil {
 		return Job{}, err
 	}
@@ -131,7 +166,7 @@ func (j *Jobs) keepVersion(ctx context.Context, db prescient.DB, whole Job, vers
 	if err != nil {
 		return err
 	}
-	row := "(" + text(whole.Name) + "," + number(version) + "," + text(definition) + ",UTC_TIMESTAMP(6))"
+	row := j.placed(whole.Name, text(whole.Name)+","+number(version)+","+text(definition)+",UTC_TIMESTAMP(6)")
 	return j.tables.Exec(ctx, db, fmt.Sprintf("keeping version %d of job %q", version, whole.Name), "steps/version_insert", "{row}", row)
 }
 
@@ -155,7 +190,7 @@ func (j *Jobs) keepFree(ctx context.Context, db prescient.DB, whole Job, version
 
 // lastVersion is the number of the last version that there was of a job; 0 for none.
 func (j *Jobs) lastVersion(ctx context.Context, db prescient.DB, name string) (version uint64, err error) {
-	if err := store.QueryRow(ctx, db, []any{&version}, j.tables.Fill("steps/version_last", "{job}", text(name))); err != nil {
+	if err := store.QueryRow(ctx, db, []any{&version}, j.tables.Fill("steps/version_last", "{job}", text(name), "{places}", j.places(name))); err != nil {
 		return 0, fmt.Errorf("reading the versions of job %q: %w", name, err)
 	}
 	return version, nil
@@ -165,7 +200,7 @@ func (j *Jobs) lastVersion(ctx context.Context, db prescient.DB, name string) (v
 func (j *Jobs) use(ctx context.Context, db prescient.DB, job string, before, after []string) error {
 	doing := fmt.Sprintf("noting the steps of job %q", job)
 	if gone := without(before, after); len(gone) > 0 {
-		if err := j.tables.Exec(ctx, db, doing, "steps/use_delete", "{job}", text(job), "{steps}", literal.List(literal.AppendText, gone)); err != nil {
+		if err := j.tables.Exec(ctx, db, doing, "steps/use_delete", "{job}", text(job), "{places}", j.places(job), "{steps}", literal.List(literal.AppendText, gone)); err != nil {
 			return err
 		}
 	}
@@ -173,7 +208,7 @@ func (j *Jobs) use(ctx context.Context, db prescient.DB, job string, before, aft
 	if len(added) == 0 {
 		return nil
 	}
-	row := func(b []byte, name string) []byte { return append(b, "("+text(name)+","+text(job)+")"...) }
+	row := func(b []byte, name string) []byte { return append(b, j.placed(job, text(name)+","+text(job))...) }
 	return j.tables.Exec(ctx, db, doing, "steps/use_insert", "{rows}", literal.List(row, added))
 }
 

@@ -53,7 +53,7 @@ func (w *walk) begin(ctx context.Context) error {
 	return w.long.SaveTx(ctx, func(ctx context.Context, tx *sqlx.Tx) ([]byte, error) {
 		version := w.state.Version
 		if fresh {
-			found, err := w.find(ctx, tx, "steps/job_find", []string{w.name}, store.Plainly)
+			found, err := w.find(ctx, tx, []string{w.name}, store.Plainly)
 			if err != nil {
 				return nil, err
 			}

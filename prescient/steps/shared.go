@@ -77,7 +77,10 @@ func (j *Jobs) putStep(ctx context.Context, db prescient.DB, step Step, version 
 
 // insertStep inserts a shared step, unless it is there. It looks first: an INSERT that finds one would lock it, out of order.
 func (j *Jobs) insertStep(ctx context.Context, db prescient.DB, step Step, definition string) (isNew bool, err error) {
-	found, err := j.find(ctx, db, "steps/step_find", []string{step.Name}, store.Plainly)
+	if err := j.onOneShard([]string{step.Name}); err != nil {
+		return false, err
+	}
+	found, err := j.findSteps(ctx, db, []string{step.Name}, store.Plainly)
 	if err != nil || len(found) > 0 {
 		return false, err
 	}
@@ -86,7 +89,7 @@ func (j *Jobs) insertStep(ctx context.Context, db prescient.DB, step Step, defin
 		return false, err
 	}
 	made := defined{name: step.Name, version: 1, definition: definition, created: now}
-	_, err = db.ExecContext(ctx, j.tables.Fill("steps/step_insert", "{row}", made.row()))
+	_, err = db.ExecContext(ctx, j.tables.Fill("steps/step_insert", "{row}", "("+made.row()+")"))
 	switch {
 	case errno.Is(err, errno.DuplicateKey):
 		return false, nil
@@ -137,7 +140,7 @@ func (j *Jobs) renew(ctx context.Context, db prescient.DB, jobs []string) (renew
 
 // lockStep locks a shared step that is to be changed. Of one that cannot be read it has the name alone. The error wraps ErrNotFound.
 func (j *Jobs) lockStep(ctx context.Context, db prescient.DB, name string) (defined, Step, error) {
-	found, err := j.find(ctx, db, "steps/step_find", []string{name}, store.ToChange)
+	found, err := j.findSteps(ctx, db, []string{name}, store.ToChange)
 	if err != nil {
 		return defined{}, Step{}, err
 	}
@@ -161,7 +164,7 @@ func (j *Jobs) DeleteStep(ctx context.Context, db prescient.DB, name string) err
 		if err != nil {
 			return err
 		}
-		found, err := j.find(ctx, db, "steps/job_find", jobs, store.Shared) // plain SQL may have noted others
+		found, err := j.find(ctx, db, jobs, store.Shared) // plain SQL may have noted others
 		if err != nil {
 			return err
 		}
@@ -184,7 +187,7 @@ func (j *Jobs) GetStep(ctx context.Context, db prescient.DB, name string) (Store
 	if err := validName("name of a step", name); err != nil {
 		return StoredStep{}, err
 	}
-	found, err := j.find(ctx, db, "steps/step_find", []string{name}, store.Plainly)
+	found, err := j.findSteps(ctx, db, []string{name}, store.Plainly)
 	if err != nil {
 		return StoredStep{}, err
 	}

@@ -4,4 +4,6 @@
 -- {names}: a list
 SELECT name, version, HEX(definition), CAST(created_at AS CHAR), CAST(updated_at AS CHAR)
 FROM {prefix}job_definition FORCE INDEX (PRIMARY)
-WHERE (name IN ({names}) OR 1 = 0) ORDER BY name {lock}
+WHERE (name IN ({names}) OR 1 = 0)
+  AND place IN ({places}) -- only vitess
+ORDER BY name {lock}

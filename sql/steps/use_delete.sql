@@ -2,3 +2,4 @@
 -- Index: PRIMARY of job_step, one entry each. Locks: the rows.
 -- {job}: whose, {steps}: a list
 DELETE FROM {prefix}job_step WHERE step IN ({steps}) AND job = {job}
+  AND place IN ({places}) -- only vitess

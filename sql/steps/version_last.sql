@@ -3,3 +3,4 @@
 -- Index: PRIMARY of job_version, one entry. Locks: none.
 -- {job}: whose
 SELECT COALESCE(MAX(version), 0) FROM {prefix}job_version WHERE job = {job} AND version < 2305843009213693952
+  AND place IN ({places}) -- only vitess

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"fmt"
 	"io"
 	"time"
 )
@@ -25,9 +26,11 @@ type Page[T interface{ Cursor() string }] struct {
 	// Rows are one more than Limit where there are more.
 	Rows  []T
 	Limit int
+	// LatestFirst says that cursors descend.
+	LatestFirst bool
 	// Line is a row in JSON.
 	Line func(T) any
-	// None is said where there are no rows.
+	// None is said where there are no rows, and the search came to the end.
 	None    string
 	Columns []Column
 	Cells   func(T) []string
@@ -57,6 +60,9 @@ func (p Page[T]) Print(out, stderr io.Writer, asJSON bool) error {
 	rows := p.Rows[:min(len(p.Rows), p.Limit)]
 	if asJSON {
 		return p.lines(out, rows)
+	}
+	if p.Early != nil {
+		p.None = fmt.Sprintf("nothing matches the filter among the %d %s that were looked at", p.Early.Looked, p.Early.Of)
 	}
 	err := Rows(out, false, rows, p.None, p.Columns, p.Cells)
 	switch {

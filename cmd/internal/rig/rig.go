@@ -37,6 +37,7 @@ type Rig struct {
 	DSN       string
 	DB        *sql.DB // parseTime, UTC
 	Variables map[string]string
+	clock     time.Time // that the server shows, where it stands still
 	// accounts are the DSNs of the roles, made when the tables are there.
 	accounts map[string]string
 	cmd.Options
@@ -161,8 +162,8 @@ func (r *Rig) Says(out string, texts ...string) {
 // At sets the clock that the server shows to the commands that follow: it stands still at this time.
 func (r *Rig) At(clock string) {
 	r.Helper()
-	now := At(clock)
-	r.Variables["PRESCIENT_DSN"] = servertest.WithParams(r.DSN, fmt.Sprintf("timestamp=%d.%06d", now.Unix(), now.Nanosecond()/1000))
+	r.clock = At(clock)
+	r.Variables["PRESCIENT_DSN"] = servertest.WithParams(r.DSN, fmt.Sprintf("timestamp=%d.%06d", r.clock.Unix(), r.clock.Nanosecond()/1000))
 }
 
 // Begin sets the clock to 10:05, and makes the tables.
@@ -182,7 +183,11 @@ func (r *Rig) Migrate() {
 		up()
 		return
 	}
-	d := r.d.Migrated(r.T, servertest.Tables{Schema: migrate.Schema{Resolution: 15 * time.Minute}, By: "prescient migrate" + clock,
+	var since time.Time
+	if clock != "" {
+		since = r.clock
+	}
+	d := r.d.Migrated(r.T, servertest.Tables{Schema: migrate.Schema{Resolution: 15 * time.Minute}, By: "prescient migrate" + clock, Since: since,
 		Up: func(servertest.Database) { up() }, As: func(servertest.Database) string { return r.Account("owner") }})
 	if d.Name != r.d.Name {
 		r.d, r.DSN, r.DB, r.accounts = d, d.DSN, d.Open(r.T, "parseTime=true"), make(map[string]string)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -29,6 +30,8 @@ type Tables struct {
 	Up  func(d Database)
 	App func(d Database)
 	As  func(d Database) string
+	// Since is when the tables begin, for tests whose clock stands still; the server's time by default.
+	Since time.Time
 }
 
 // Migrated makes the tables in an empty database, or takes one in its place that a test before has left as new: it returns which it is. The
@@ -43,7 +46,7 @@ func (d Database) Migrated(t testing.TB, tables Tables) Database {
 	must(t, err)
 	if is {
 		t.Cleanup(func() { used.giveBack(t, as) }) // once all that is opened from here on is closed
-		used.beginNow(t, as)
+		used.begin(t, as, tables.Since)
 		return used
 	}
 	t.Cleanup(func() { d.giveBack(t, as) })
@@ -61,7 +64,7 @@ func (d Database) Migrated(t testing.TB, tables Tables) Database {
 	for _, s := range to.Statements {
 		must(t, d.send(t.Context(), conn, s))
 	}
-	d.beginNow(t, as)
+	d.begin(t, as, tables.Since)
 	if to.Shape == "" {
 		return d
 	}
@@ -145,13 +148,13 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 	return true
 }
 
-// beginNow has the tables of a database that is not made anew begin now, as if they were: no slot is over since then.
-func (d Database) beginNow(t testing.TB, as like) {
+// begin has the tables of a database that is not made anew begin at a time, or now, as if they were: no slot is over since then.
+func (d Database) begin(t testing.TB, as like, at time.Time) {
 	t.Helper()
 	conn, disconnect, err := d.connect(t.Context())
 	must(t, err)
 	defer disconnect()
-	_, err = conn.ExecContext(t.Context(), "UPDATE "+as.schema.Prefix+configTable+" SET "+begins+" = UTC_TIMESTAMP(6)")
+	_, err = conn.ExecContext(t.Context(), "UPDATE "+as.schema.Prefix+configTable+" SET "+begins+" = COALESCE(?, UTC_TIMESTAMP(6))", sql.NullTime{Time: at.UTC(), Valid: !at.IsZero()})
 	must(t, err)
 }
 

@@ -17,7 +17,7 @@ func Keep(ctx context.Context, t *store.Tables, db prescient.DB, ids []string, m
 		return nil
 	}
 	list := literal.List(literal.AppendText, ids)
-	err := t.Exec(ctx, db, "keeping versions of schedules", "schedule/version_keep", "{ids}", list, "{places}", Places(t, ids...))
+	err := t.Exec(ctx, db, "keeping versions of schedules", "schedule/version_keep", "{ids}", list, "{places}", t.Places(ids...))
 	if errno.Is(err, errno.TableDenied) {
 		return nil // grants were not run again
 	}
@@ -28,7 +28,7 @@ func Keep(ctx context.Context, t *store.Tables, db prescient.DB, ids []string, m
 		id string
 		n  int
 	}
-	query := t.Fill("schedule/version_many", "{ids}", list, "{places}", Places(t, ids...), "{most}", literal.Of(literal.AppendInt, int64(most)))
+	query := t.Fill("schedule/version_many", "{ids}", list, "{places}", t.Places(ids...), "{most}", literal.Of(literal.AppendInt, int64(most)))
 	many, err := store.Rows(ctx, db, "counting versions of schedules", query, func(row *counted) []any { return []any{store.Unhex(&row.id), &row.n} })
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func forgetOldest(ctx context.Context, t *store.Tables, db prescient.DB, id stri
 		number  uint64
 	}
 	of := literal.Of(literal.AppendText, id)
-	query := t.Fill("schedule/version_oldest", "{id}", of, "{places}", Places(t, id), "{limit}", literal.Of(literal.AppendInt, int64(min(n, mostForgotten))))
+	query := t.Fill("schedule/version_oldest", "{id}", of, "{places}", t.Places(id), "{limit}", literal.Of(literal.AppendInt, int64(min(n, mostForgotten))))
 	oldest, err := store.Rows(ctx, db, "reading versions of schedules", query, func(row *version) []any { return []any{store.At(&row.created), &row.number} })
 	if err != nil || len(oldest) == 0 {
 		return err
@@ -60,5 +60,5 @@ func forgetOldest(ctx context.Context, t *store.Tables, db prescient.DB, id stri
 	for i, one := range oldest {
 		named[i] = "created_at = " + literal.Of(literal.AppendMicro, one.created) + " AND version = " + literal.Of(literal.AppendUint, one.number)
 	}
-	return t.Exec(ctx, db, "forgetting versions of schedules", "schedule/version_forget", "{id}", of, "{places}", Places(t, id), "{versions}", strings.Join(named, " OR "))
+	return t.Exec(ctx, db, "forgetting versions of schedules", "schedule/version_forget", "{id}", of, "{places}", t.Places(id), "{versions}", strings.Join(named, " OR "))
 }

@@ -22,7 +22,7 @@ func Refuse(ctx context.Context, t *store.Tables, db prescient.DB, ids []string)
 	}
 	slices.Sort(ids)
 	row := func(b []byte, id string) []byte {
-		return append(AppendPlace(literal.AppendText(append(b, '('), id), t, id), ')')
+		return append(t.AppendPlace(literal.AppendText(append(b, '('), id), id), ')')
 	}
 	return t.Exec(ctx, db, "noting schedules that cannot fire", "schedule/refused", "{rows}", literal.List(row, ids))
 }
@@ -31,7 +31,7 @@ func Refuse(ctx context.Context, t *store.Tables, db prescient.DB, ids []string)
 // a gap.
 func Accept(ctx context.Context, t *store.Tables, db prescient.DB, ids []string) error {
 	for some := range slices.Chunk(ids, idsPerStatement) {
-		if err := t.Exec(ctx, db, "noting schedules that can fire again", "schedule/accepted", "{ids}", literal.List(literal.AppendText, some), "{places}", Places(t, some...)); err != nil {
+		if err := t.Exec(ctx, db, "noting schedules that can fire again", "schedule/accepted", "{ids}", literal.List(literal.AppendText, some), "{places}", t.Places(some...)); err != nil {
 			return err
 		}
 	}

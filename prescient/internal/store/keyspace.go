@@ -1,13 +1,12 @@
-package kept
+package store
 
 import (
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
-	"prescient/prescient/internal/store"
 )
 
-// Places are those of schedules, for IN (…), where the server is to be told: Vitess asks these shards alone.
-func Places(t *store.Tables, ids ...string) string {
+// Places are those of schedules, by their ids, for IN (…), where the server is to be told: Vitess asks these shards alone.
+func (t *Tables) Places(ids ...string) string {
 	if !t.Server.Placed() {
 		return ""
 	}
@@ -15,7 +14,7 @@ func Places(t *store.Tables, ids ...string) string {
 }
 
 // AppendPlace appends the place of a schedule, as the last column of a row, where the server is to be told.
-func AppendPlace(b []byte, t *store.Tables, id string) []byte {
+func (t *Tables) AppendPlace(b []byte, id string) []byte {
 	if !t.Server.Placed() {
 		return b
 	}
