@@ -49,8 +49,8 @@ func Compare(ctx context.Context, db *sqlx.DB, prefix string) (c Compared, err e
 	}
 	sharded, broken, err := ofKeyspace(ctx, conn, statements, c.Keyspace)
 	if err == nil && sharded {
-		var has map[string]place
-		has, err = placesOf(ctx, conn, statements, c.Keyspace, prefix)
+		var has map[string]route
+		has, err = routesOf(ctx, conn, statements, c.Keyspace, prefix)
 		c.Differences = differences(prefix, has)
 	}
 	if c.Looked = err == nil; broken != "" {
@@ -78,13 +78,13 @@ func ofKeyspace(ctx context.Context, conn *sqlx.Conn, statements text.Statements
 	return false, "", fmt.Errorf("vtgate knows no keyspace %s", name)
 }
 
-// placesOf asks where the tables of prescient lie that the VSchema has.
-func placesOf(ctx context.Context, conn *sqlx.Conn, statements text.Statements, keyspace, prefix string) (map[string]place, error) {
-	has := make(map[string]place)
+// routesOf asks where the tables of prescient lie that the VSchema has.
+func routesOf(ctx context.Context, conn *sqlx.Conn, statements text.Statements, keyspace, prefix string) (map[string]route, error) {
+	has := make(map[string]route)
 	for _, table := range tables() {
 		name := prefix + table
 		var by []struct {
-			place
+			route
 			Name   string `db:"Name"`
 			Params string `db:"Params"`
 			Owner  string `db:"Owner"`
@@ -95,9 +95,9 @@ func placesOf(ctx context.Context, conn *sqlx.Conn, statements text.Statements, 
 		case err != nil:
 			return nil, fmt.Errorf("asking where %s lies: %w", name, err)
 		case len(by) == 0:
-			has[name] = place{}
+			has[name] = route{}
 		default:
-			has[name] = by[0].place
+			has[name] = by[0].route
 		}
 	}
 	return has, nil

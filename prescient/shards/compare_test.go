@@ -6,8 +6,8 @@ import (
 )
 
 func TestWhatLiesElsewhereIsSaidOfEachTable(t *testing.T) {
-	all := func() map[string]place {
-		has := make(map[string]place)
+	all := func() map[string]route {
+		has := make(map[string]route)
 		for _, table := range tables() {
 			has["p_"+table] = wanted(table)
 		}
@@ -15,17 +15,17 @@ func TestWhatLiesElsewhereIsSaidOfEachTable(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name   string
-		change func(has map[string]place)
+		change func(has map[string]route)
 		want   string
 	}{
-		{"all is well", func(map[string]place) {}, ""},
-		{"another table", func(has map[string]place) { has["orders"] = place{"id", "hash"} }, ""},
-		{"missing", func(has map[string]place) { delete(has, "p_schedule"); delete(has, "p_slot_config") }, "there is no p_slot_config, p_schedule"},
-		{"another vindex", func(has map[string]place) { has["p_future_job"] = place{"job_key", "hash"} },
+		{"all is well", func(map[string]route) {}, ""},
+		{"another table", func(has map[string]route) { has["orders"] = route{"id", "hash"} }, ""},
+		{"missing", func(has map[string]route) { delete(has, "p_schedule"); delete(has, "p_slot_config") }, "there is no p_slot_config, p_schedule"},
+		{"another vindex", func(has map[string]route) { has["p_future_job"] = route{"job_key", "hash"} },
 			"p_future_job lies by job_key (hash), and is to lie by job_key (binary)"},
-		{"another column", func(has map[string]place) { has["p_audit_log"] = place{"entry", "binary"} }, "p_audit_log lies by entry (binary), and is to lie by place (binary)"},
-		{"divided", func(has map[string]place) { has["p_slot_run"] = place{"slot", "hash"} }, "p_slot_run lies by slot (hash), and is to lie on each shard for itself"},
-		{"not divided", func(has map[string]place) { has["p_event_seen"] = place{} }, "p_event_seen lies on each shard for itself, and is to lie by id (binary_md5)"},
+		{"another column", func(has map[string]route) { has["p_audit_log"] = route{"entry", "binary"} }, "p_audit_log lies by entry (binary), and is to lie by place (binary)"},
+		{"divided", func(has map[string]route) { has["p_slot_run"] = route{"slot", "hash"} }, "p_slot_run lies by slot (hash), and is to lie on each shard for itself"},
+		{"not divided", func(has map[string]route) { has["p_event_seen"] = route{} }, "p_event_seen lies on each shard for itself, and is to lie by id (binary_md5)"},
 	} {
 		has := all()
 		test.change(has)

@@ -43,18 +43,18 @@ func read(vschema []byte) (k kept, err error) {
 	return k, nil
 }
 
-// places are where its tables lie.
-func (k kept) places() map[string]place {
-	all := make(map[string]place)
+// routes are where its tables lie.
+func (k kept) routes() map[string]route {
+	all := make(map[string]route)
 	for name, table := range k.Tables {
 		switch {
 		case len(table.By) > 0:
 			first := table.By[0]
-			all[name] = place{cmp.Or(strings.Join(first.Columns, ", "), first.Column), k.Vindexes[first.Name].Type}
+			all[name] = route{cmp.Or(strings.Join(first.Columns, ", "), first.Column), k.Vindexes[first.Name].Type}
 		case table.Type == "reference":
-			all[name] = place{}
+			all[name] = route{}
 		default:
-			all[name] = place{"nothing", cmp.Or(table.Type, "no vindex")}
+			all[name] = route{"nothing", cmp.Or(table.Type, "no vindex")}
 		}
 	}
 	return all
@@ -89,12 +89,12 @@ func VSchema(prefix string, has []byte) (json.RawMessage, error) {
 			vindexes[name] = map[string]string{"type": is}
 		}
 	}
-	names, places := map[string]string{"binary": itself, "binary_md5": byID}, before.places()
+	names, routes := map[string]string{"binary": itself, "binary_md5": byID}, before.routes()
 	for _, table := range tables() {
 		name, want := prefix+table, wanted(table)
-		switch is, there := places[name]; {
+		switch is, there := routes[name]; {
 		case there && is == want:
-		case want == place{}:
+		case want == route{}:
 			lie[name] = map[string]string{"type": "reference"}
 		default:
 			lie[name] = map[string]any{"column_vindexes": []map[string]string{{"column": want.Column, "name": names[want.Type]}}}
@@ -125,7 +125,7 @@ func Changes(before, after []byte) (list []string, err error) {
 			list = append(list, fmt.Sprintf("vindex %s is %s, no longer %s", name, is.Vindexes[name].Type, old.Type))
 		}
 	}
-	lay, lies := was.places(), is.places()
+	lay, lies := was.routes(), is.routes()
 	for _, name := range slices.Sorted(maps.Keys(lies)) {
 		switch old, there := lay[name]; {
 		case !there:

@@ -15,38 +15,38 @@ var byKey = []string{"future_job", "job_history", "job_run_log", "long_run"}
 var byPlace = []string{"audit_log", "event_outbox", "event_published", "event_set_aside", "job_definition", "job_step", "job_version", "schedule",
 	"schedule_deleted", "schedule_refused", "schedule_version", "step_run_log"}
 
-// place is where the rows of a table lie: by a column and a vindex of a type. The zero value is a reference table, which each shard has for itself.
-type place struct {
+// route is where the rows of a table lie: by a column and a vindex of a type. The zero value is a reference table, which each shard has for itself.
+type route struct {
 	Column string `db:"Columns"`
 	Type   string `db:"Type"`
 }
 
 // String says it as in "future_job lies by job_key (binary)".
-func (p place) String() string {
-	if p == (place{}) {
+func (r route) String() string {
+	if r == (route{}) {
 		return "on each shard for itself"
 	}
-	return fmt.Sprintf("by %s (%s)", p.Column, p.Type)
+	return fmt.Sprintf("by %s (%s)", r.Column, r.Type)
 }
 
 // wanted is where the rows of a table of prescient are to lie.
-func wanted(table string) place {
+func wanted(table string) route {
 	switch {
 	case slices.Contains(byKey, table):
-		return place{"job_key", "binary"}
+		return route{"job_key", "binary"}
 	case slices.Contains(byPlace, table):
-		return place{"place", "binary"}
+		return route{"place", "binary"}
 	case table == "event_seen":
-		return place{"id", "binary_md5"}
+		return route{"id", "binary_md5"}
 	}
-	return place{}
+	return route{}
 }
 
 // tables are those that a shard has: of prescient, and of its migrations.
 func tables() []string { return append(text.Tables(""), "schema_version", "schema_lock") }
 
 // differences says which tables lie elsewhere than they are to, or nowhere.
-func differences(prefix string, has map[string]place) (list []string) {
+func differences(prefix string, has map[string]route) (list []string) {
 	var missing []string
 	for _, table := range tables() {
 		name, want := prefix+table, wanted(table)
