@@ -51,7 +51,7 @@ var layers = []layer{
 	{"prescient/internal/errno", nil},
 	{"prescient/internal/lease", []string{"prescient"}},
 	{"prescient/internal/literal", []string{"prescient"}},
-	{"prescient/internal/store", []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal"}},
+	{"prescient/internal/store", []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal", "prescient/internal/reserved"}},
 	{"prescient/internal/filled", nil},
 	{"prescient/internal/recent", nil},
 	{"prescient/internal/sized", nil},
