@@ -53,6 +53,27 @@ func TestAVSchemaIsAppliedToAKeyspace(t *testing.T) {
 	if err := app.QueryRowContext(t.Context(), "SELECT 1 FROM future_job WHERE job_key = X'00'").Scan(new(int)); err != sql.ErrNoRows {
 		t.Error(err)
 	}
+	// The commands of the page run as they stand there, but for where vtctld is. A worker without end is one for a slot here.
+	page, err := os.ReadFile("../../prescient/shards/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for line := range strings.Lines(string(page)) {
+		line, is := strings.CutPrefix(line, "prescient ")
+		if !is {
+			continue
+		}
+		line, _, _ = strings.Cut(line, "#")
+		args := strings.Fields(strings.Replace(strings.Replace(line, "--server vtctld:15999", strings.Join(control, " "), 1), "work", "run", 1))
+		if ran++; args[0] == "vschema" {
+			args = append([]string{"vschema", "--vtctldclient", program}, args[1:]...)
+		}
+		execute(args...).Wants(t, cmd.ExitOK)
+	}
+	if ran != 4 {
+		t.Errorf("the page has %d commands", ran)
+	}
 	apply("--apply", "nope").Wants(t, cmd.ExitFailure, "vtctldclient GetVSchema: exit status 1: node doesn't exist: ")
 }
 
