@@ -178,10 +178,6 @@ func (t *teller) end(b books) error {
 		t.out.JSON(b)
 		return t.out.Err()
 	}
-	verdict := t.paint(green, "inserted = ended + pending: the books balance")
-	if !b.Balanced {
-		verdict = t.paint(red, "the books do not balance: "+words.Clean(b.Problem))
-	}
 	var outcomes []string
 	for _, o := range slices.Sorted(maps.Keys(b.Outcomes)) {
 		outcomes = append(outcomes, fmt.Sprintf("%d %s", b.Outcomes[o], o))
@@ -191,7 +187,7 @@ func (t *teller) end(b books) error {
 	t.line("  inserted  %6d  a check with each order%s", b.Inserted, missed(b.Planned-b.Inserted))
 	t.line("  ended     %6d  %s", b.Ended, strings.Join(outcomes, ", "))
 	t.line("  pending   %6d  their slots have not come", b.Pending)
-	t.line("  %s", verdict)
+	t.line("  %s", t.verdict(b))
 	t.line("  alerts    %6d  orders that were not shipped in time; %d of them escalated", b.Alerts, b.Escalations)
 	t.line("  reports   %6d  runs of a schedule, each %s", b.Reports, reportEvery)
 	t.line("  events    %6d  shipments that the consumer was told of: each that committed", b.Events)
@@ -203,6 +199,13 @@ func (t *teller) end(b books) error {
 		t.line("  forecast  %s", b.Forecast)
 	}
 	return t.out.Err()
+}
+
+func (t *teller) verdict(b books) string {
+	if !b.Balanced {
+		return t.paint(red, "the books do not balance: "+words.Clean(b.Problem))
+	}
+	return t.paint(green, "inserted = ended + pending: the books balance")
 }
 
 // missed says how many orders did not come in time: the demonstration was ended, or the server was busy.

@@ -34,6 +34,7 @@ No configuration file and no PRESCIENT_… variable is read.`,
   %[1]s demo --rules
   %[1]s demo --advised
   %[1]s demo --page
+  %[1]s demo --vitess
   %[1]s demo --dsn 'user:password@tcp(127.0.0.1:3306)/test' --keep`, prog.Name),
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -59,6 +60,7 @@ No configuration file and no PRESCIENT_… variable is read.`,
 	flags.BoolVar(&f.rules, "rules", false, "show checks that are a condition in the configuration instead: two alerts about an order, without Go")
 	flags.BoolVar(&f.advised, "advised", false, "show advised times beside hourly checks instead: calls and lateness of both, without a server")
 	flags.BoolVar(&f.page, "page", false, "look at it by a browser of this machine: for 10m, and with an order a second, unless --for and --orders say otherwise")
+	flags.BoolVar(&f.vitess, "vitess", false, "show the orders on two shards of a private Vitess, which scripts/vitess builds")
 	flags.BoolVar(&f.keep, "keep", false, "with --dsn: leave the tables there")
 	return cmd
 }
@@ -77,7 +79,11 @@ func playDemo(cmd *cobra.Command, prog *program.Program, f demoFlags) (err error
 	}
 	switch {
 	case f.scenes() > 1:
-		return exit.Usage(errors.New("--steps, --rules, --advised, --page: one of them is allowed"))
+		return exit.Usage(errors.New("--steps, --rules, --advised, --page, --vitess: one of them is allowed"))
+	case f.vitess && !c.DSN.IsZero():
+		return exit.Usage(errors.New("--vitess starts a cluster of its own: leave --dsn out"))
+	case f.vitess:
+		return playShards(cmd, prog, c, f)
 	case f.advised && !c.DSN.IsZero():
 		return exit.Usage(errors.New("--advised asks no database: leave --dsn out"))
 	case f.advised:

@@ -13,11 +13,12 @@ type demoFlags struct {
 	orders                              int
 	seed                                uint64
 	keep, steps, rules, advised, page   bool
+	vitess                              bool
 }
 
 // scenes is how many of those are asked for that are played in place of the orders, or with the page.
 func (f *demoFlags) scenes() (n int) {
-	for _, asked := range []bool{f.steps, f.rules, f.advised, f.page} {
+	for _, asked := range []bool{f.steps, f.rules, f.advised, f.page, f.vitess} {
 		if asked {
 			n++
 		}

@@ -77,16 +77,33 @@ func number(deeds []deed) []deed {
 
 // play lets the worker work and the app do its deeds, until the time is over or ctx ends.
 func (s *stage) play(parent context.Context, f demoFlags, t *teller) error {
+	err := s.act(parent, f, t, func(ctx context.Context) error {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		foretold := make(chan error, 1)
+		go func() { foretold <- s.foretell(parent, ctx, f) }()
+		err := s.forwarders.publishing(ctx, func() error { return s.worker.Work(ctx) })
+		stop() // also where the worker cannot go on
+		if unmade := <-foretold; unmade != nil && err == nil && parent.Err() == nil {
+			err = unmade
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.forwarders.publishRest(parent, demoTime) // the clerks and the worker have ended: nothing more commits
+}
+
+// act has the app do its deeds beside something that works, until the time is over or ctx ends.
+func (s *stage) act(parent context.Context, f demoFlags, t *teller, work func(ctx context.Context) error) error {
 	ctx, stop := context.WithTimeout(parent, f.lastsFor)
 	defer stop()
 	worked := make(chan error, 1)
 	go func() {
 		defer stop() // a worker that cannot go on is the end of the demonstration
-		worked <- s.forwarders.publishing(ctx, func() error { return s.worker.Work(ctx) })
+		worked <- work(ctx)
 	}()
-
-	foretold := make(chan error, 1)
-	go func() { foretold <- s.foretell(parent, ctx, f) }()
 
 	start := time.Now()
 	desks := make([]chan deed, demoClerks)
@@ -110,18 +127,12 @@ func (s *stage) play(parent context.Context, f demoFlags, t *teller) error {
 	}
 	t.note(why + ": the worker is told to stop, and what it has begun is committed")
 	err := <-worked
-	if unmade := <-foretold; unmade != nil && err == nil && parent.Err() == nil {
-		err = unmade
-	}
 	select {
 	case first := <-failed:
 		return first
 	default:
 	}
-	if err != nil {
-		return err
-	}
-	return s.forwarders.publishRest(parent, demoTime) // the clerks and the worker have ended: nothing more commits
+	return err
 }
 
 // hand gives out the deeds when their time comes. Those of one order go to one clerk, so that they stay in order.
@@ -166,7 +177,7 @@ func (s *stage) do(ctx context.Context, d deed, t *teller) error {
 	ctx, cancel := context.WithTimeout(ctx, demoTimeout)
 	defer cancel()
 	placed, err := backoff.Retry(ctx, func() (orders.Placed, error) {
-		placed, err := s.transact(ctx, d)
+		placed, err := s.deal(ctx, d)
 		if err != nil && !client.BeginAgain(err) {
 			err = backoff.Permanent(err)
 		}

@@ -170,7 +170,7 @@ func TestDemoOfAdvisedTimes(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"--advised --rules":                    "--steps, --rules, --advised, --page: one of them is allowed",
+		"--advised --rules":                    "--steps, --rules, --advised, --page, --vitess: one of them is allowed",
 		"--steps --page":                       "one of them is allowed",
 		"--advised --dsn u:p@tcp(127.0.0.1)/d": "--advised asks no database",
 	} {

@@ -51,13 +51,16 @@ type stage struct {
 	leaving, cancelling *orders.Orders
 	offset              time.Duration // from this machine's clock to the database's
 	foretold            *foretold     // nil where nothing was
+	deal                func(ctx context.Context, d deed) (orders.Placed, error)
 }
 
 // newStage is a stage with a prefix of its own for its tables.
 func newStage() *stage {
 	suffix := make([]byte, 3)
 	_, _ = rand.Read(suffix) // it never fails
-	return &stage{prefix: "demo_" + hex.EncodeToString(suffix) + "_"}
+	s := &stage{prefix: "demo_" + hex.EncodeToString(suffix) + "_"}
+	s.deal = s.transact
+	return s
 }
 
 // buildStage makes everything ready. What it made is gone again where it fails.

@@ -7,12 +7,17 @@ import (
 	"prescient/cmd"
 	"prescient/cmd/internal/rig"
 	"prescient/prescient/localserver/vitess"
+	"prescient/prescient/shards"
 )
 
 // What a person does with one database, a person does with a shard that the DSN names; what a shard does not show is said, and is no failure.
 func TestAShardOfVitessIsOperatedAsADatabaseIs(t *testing.T) {
 	// Its MySQL is to be as durable as doctor wants it.
-	cluster := rig.Vitess(t, vitess.Options{Shards: 1, ServerArgs: []string{"--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1"}})
+	vschema, err := shards.VSchema("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster := rig.Vitess(t, vitess.Options{Shards: 1, VSchema: string(vschema), ServerArgs: []string{"--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1"}})
 	env := map[string]string{"PRESCIENT_DSN": cluster.Shards[0].DSN(), "PRESCIENT_SLOTS_RESOLUTION": "1m"}
 	for _, step := range []struct{ args, says string }{
 		{"migrate", "applied 00036"},
@@ -25,6 +30,7 @@ func TestAShardOfVitessIsOperatedAsADatabaseIs(t *testing.T) {
 		{"sweep", "swept 0 slots"},
 		{"status", ""},
 		{"doctor", "blocking: No session waits"},
+		{"doctor --only schema", "the VSchema has all lie where they are to"},
 		{"prune --keep 90d", "dropped 0 weeks"},
 		{"blocking", "No session"},
 		{"agents", ""},

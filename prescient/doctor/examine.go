@@ -149,7 +149,7 @@ func (d *doctor) afterReslot(all []Finding) []Finding {
 
 // furtherCodes are those of findings beside the codes of the examinations.
 var furtherCodes = []string{"tables", "reslot", "schema.table", "schema.column", "schema.index", "schema.check", "schema.default", "schema.grid",
-	"schema.view", "schema.procedure", "schema.definer", "coverage.unserved", "coverage.doubled", "rows.key", "rows.early", "rows.checks",
+	"schema.view", "schema.procedure", "schema.definer", "schema.vschema", "coverage.unserved", "coverage.doubled", "rows.key", "rows.early", "rows.checks",
 	"rows.names", "rows.grid", "invariants.both", "invariants.twice", "invariants.ledger", "invariants.unfinished", "purge.transaction", "blocking.rows",
 	"audit.versions", "audit.deleted", "schedules.timers", "schedules.timerless", "schedules.zones", "schedules.crontabs", "long_runs.waiting", "long_runs.takeovers", "long_runs.checkpoint",
 	"agents.slots", "agents.sweep", "agents.pools", "agents.runs", "agents.names", "agents.versions", "agents.clock", "agents.connections", "events.failing", "events.old", "events.refused", "events.shard"}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/blocking"
 	"prescient/prescient/localserver/servertest"
 	text "prescient/sql"
 )
@@ -24,12 +25,12 @@ func TestPurgeOfTheServerIsJudged(t *testing.T) {
 		{"as much as may be", purgeFinding(1000, 1000), SeverityOK, "The server has 1,000 transactions to purge (InnoDB's history list)."},
 		{"it is behind", purgeFinding(1001, 1000), SeverityWarn, "The server has 1,001 transactions to purge (InnoDB's history list), more than 1,000. Deleted rows stay in the tables, and every statement has to pass them."},
 		{"nothing is open", transactionFinding(nil, time.Hour), SeverityOK, "No transaction is open."},
-		{"open as long as may be", transactionFinding(&openTransaction{7, time.Hour, "shop@10.0.0.1:99"}, time.Hour), SeverityOK,
+		{"open as long as may be", transactionFinding(&blocking.Transaction{Connection: 7, Age: time.Hour, Account: "shop@10.0.0.1:99"}, time.Hour), SeverityOK,
 			"The oldest transaction, of connection 7, shop@10.0.0.1:99, has been open for 1h0m0s."},
-		{"open for long", transactionFinding(&openTransaction{7, time.Hour + time.Second, "shop@10.0.0.1:99"}, time.Hour), SeverityWarn,
+		{"open for long", transactionFinding(&blocking.Transaction{Connection: 7, Age: time.Hour + time.Second, Account: "shop@10.0.0.1:99"}, time.Hour), SeverityWarn,
 			"The oldest transaction, of connection 7, shop@10.0.0.1:99, has been open for 1h0m1s, longer than 1h0m0s. Meanwhile the server purges nothing that the transaction may still see."},
-		{"nobody knows whose", transactionFinding(&openTransaction{7, time.Second, ""}, time.Hour), SeverityOK, "The oldest transaction, of connection 7, has been open for 1s."},
-		{"prepared", transactionFinding(&openTransaction{0, 2 * time.Hour, ""}, time.Hour), SeverityWarn,
+		{"nobody knows whose", transactionFinding(&blocking.Transaction{Connection: 7, Age: time.Second, Account: ""}, time.Hour), SeverityOK, "The oldest transaction, of connection 7, has been open for 1s."},
+		{"prepared", transactionFinding(&blocking.Transaction{Connection: 0, Age: 2 * time.Hour, Account: ""}, time.Hour), SeverityWarn,
 			"The oldest transaction, without a connection, has been open for 2h0m0s, longer than 1h0m0s. Meanwhile the server purges nothing that the transaction may still see."},
 	} {
 		if f := test.found; f.Severity != test.want || f.Text != test.says || (f.Do == "") != (test.want == SeverityOK) {

@@ -9,6 +9,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/shards"
 	"prescient/slots"
 	text "prescient/sql"
 	"prescient/sql/migrate"
@@ -55,15 +56,33 @@ func (l *look) examineSchema(ctx context.Context) {
 	if l.err = err; err == nil && !slices.Contains(compared.Hidden, l.tables.Prefix+"future_job") {
 		l.checkGrid(ctx, schema)
 	}
+	placed := l.checkVSchema(ctx)
 	slices.SortFunc(l.found, func(a, b Finding) int { return strings.Compare(a.Code+a.Text, b.Code+b.Text) })
 	all := "tables, columns, indexes, defaults and checks are as the migrations make them; views and procedures are there and answer"
 	if l.tables.Dialect == text.Plain {
 		all = "tables, columns and indexes are as the migrations make them in the dialect plain; views are there and answer"
 	}
+	all += placed
 	if len(hidden) > 0 && len(l.found) == 0 {
 		l.say(part("schema", sentence(all+"; this user cannot see "+strings.Join(hidden, ", ")), "Run `doctor` as owner, who sees all."))
 	}
 	l.orFine(ctx, "schema", all)
+}
+
+// checkVSchema compares where rows lie on the shards of Vitess, and says so where it has.
+func (l *look) checkVSchema(ctx context.Context) (looked string) {
+	if l.err != nil || !l.tables.Server.Placed() {
+		return ""
+	}
+	compared, err := shards.Compare(ctx, l.db, l.tables.Prefix)
+	if l.err = err; len(compared.Differences) > 0 {
+		l.say(bad("schema.vschema", fmt.Sprintf("In the VSchema of %s %s.", compared.Keyspace, strings.Join(compared.Differences, "; ")),
+			fmt.Sprintf("Run `vschema --apply %s` before more rows are written: none is moved.", compared.Keyspace)))
+	}
+	if compared.Looked {
+		return "; the VSchema has all lie where they are to"
+	}
+	return ""
 }
 
 // schemaOf is what the migrations make.

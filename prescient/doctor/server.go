@@ -3,8 +3,6 @@ package doctor
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -119,12 +117,12 @@ func (l *look) examinePurge(ctx context.Context) {
 	default:
 		l.say(purgeFinding(behind, l.options.PurgeBehind))
 	}
-	oldest, err := l.readOldest(ctx)
+	oldest, err := blocking.OldestTransaction(ctx, l.db, l.tables)
 	switch {
 	case errno.Is(err, errno.AccessDenied):
 		l.say(withoutProcess("purge.transaction", "Which transaction is open the longest"))
 	case errno.Is(err, errno.NotShown):
-		l.say(unseen("purge.transaction", fmt.Sprintf("MySQL showed no transaction for %s, since the statement of some session is no text.", shownTime), "Run `doctor` again."))
+		l.say(unseen("purge.transaction", fmt.Sprintf("MySQL showed no transaction for %s, since the statement of some session is no text.", blocking.ShownTime), "Run `doctor` again."))
 	case err != nil:
 		l.err = err
 	default:
@@ -158,55 +156,19 @@ func purgeFinding(behind, limit int) Finding {
 	return fine("purge", text+".")
 }
 
-// openTransaction is the transaction that is open the longest.
-type openTransaction struct {
-	connection uint64
-	age        time.Duration
-	account    string // empty where it is not visible
-}
-
-// shownTime bounds how long the doctor asks for what MySQL does not show while somebody's statement is no text.
-const shownTime = 3 * time.Second
-
-// readOldest reads which transaction is open the longest; nil where none is.
-func (d *doctor) readOldest(ctx context.Context) (*openTransaction, error) {
-	ctx, cancel := context.WithTimeout(ctx, shownTime)
-	defer cancel()
-	var oldest openTransaction
-	var seconds int64
-	err := store.UntilShown(ctx, func(ctx context.Context) error {
-		return store.QueryRow(ctx, d.db, []any{&oldest.connection, &seconds}, d.tables.Stmt.Get("operate/oldest_transaction"))
-	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("asking which transaction is open the longest: %w", err)
-	}
-	oldest.age = time.Duration(seconds) * time.Second
-	var user, host string
-	err = store.UntilShown(ctx, func(ctx context.Context) error {
-		return store.QueryRow(ctx, d.db, []any{&user, &host}, d.tables.Stmt.Get("operate/connection"), oldest.connection)
-	})
-	if err == nil { // else it is gone, or not shown: it counts without its account
-		oldest.account = user + "@" + host
-	}
-	return &oldest, nil
-}
-
-func transactionFinding(oldest *openTransaction, limit time.Duration) Finding {
+func transactionFinding(oldest *blocking.Transaction, limit time.Duration) Finding {
 	if oldest == nil {
 		return fine("purge.transaction", "No transaction is open.")
 	}
-	whose, do := fmt.Sprintf("of connection %d", oldest.connection), fmt.Sprintf("See what keeps the transaction open, and end it there or by KILL %d.", oldest.connection)
-	if oldest.connection == 0 {
+	whose, do := fmt.Sprintf("of connection %d", oldest.Connection), fmt.Sprintf("See what keeps the transaction open, and end it there or by KILL %d.", oldest.Connection)
+	if oldest.Connection == 0 {
 		whose, do = "without a connection", blocking.Session{}.HowToEnd("")
 	}
-	if oldest.account != "" {
-		whose += ", " + oldest.account
+	if oldest.Account != "" {
+		whose += ", " + oldest.Account
 	}
-	text := fmt.Sprintf("The oldest transaction, %s, has been open for %s", whose, oldest.age)
-	if oldest.age > limit {
+	text := fmt.Sprintf("The oldest transaction, %s, has been open for %s", whose, oldest.Age)
+	if oldest.Age > limit {
 		return warn("purge.transaction", fmt.Sprintf("%s, longer than %s. Meanwhile the server purges nothing that the transaction may still see.", text, limit), do)
 	}
 	return fine("purge.transaction", text+".")

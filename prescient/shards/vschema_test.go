@@ -1,7 +1,6 @@
 package shards
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -11,23 +10,13 @@ import (
 	text "prescient/sql"
 )
 
-// vschema is what is read here of one.
-type vschema struct {
-	Sharded     bool
-	ForeignMode string `json:"foreign_key_mode"`
-	Vindexes    map[string]struct{ Type string }
-	Tables      map[string]struct {
-		Type    string
-		Columns []struct{ Column, Name string } `json:"column_vindexes"`
-	}
-}
-
-func read(t *testing.T, printed []byte) (v vschema) {
+func mustRead(t *testing.T, printed []byte) kept {
 	t.Helper()
-	if err := json.Unmarshal(printed, &v); err != nil {
+	k, err := read(printed)
+	if err != nil {
 		t.Fatalf("%v in %s", err, printed)
 	}
-	return v
+	return k
 }
 
 func TestEachTableLiesByItsKeyOrItsPlaceOrOnEachShard(t *testing.T) {
@@ -35,18 +24,18 @@ func TestEachTableLiesByItsKeyOrItsPlaceOrOnEachShard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := read(t, printed)
+	v := mustRead(t, printed)
 	for _, name := range text.Tables("") {
 		of, there := v.Tables["p_"+name]
 		switch {
 		case !there:
 			t.Errorf("%s is left out", name)
-		case of.Type == "reference" && len(of.Columns) == 0:
-		case len(of.Columns) != 1 || v.Vindexes[of.Columns[0].Name].Type == "":
+		case of.Type == "reference" && len(of.By) == 0:
+		case len(of.By) != 1 || v.Vindexes[of.By[0].Name].Type == "":
 			t.Errorf("%s: %+v", name, of)
 		}
 	}
-	if of := v.Tables["p_future_job"]; !v.Sharded || of.Columns[0].Column != "job_key" || v.Vindexes[of.Columns[0].Name].Type != "binary" {
+	if of := v.Tables["p_future_job"]; !v.Sharded || of.By[0].Column != "job_key" || v.Vindexes[of.By[0].Name].Type != "binary" {
 		t.Errorf("%s", printed)
 	}
 	for _, name := range slices.Concat(byKey, byPlace) {
@@ -63,13 +52,38 @@ func TestWhatAKeyspaceHasStaysInItsVSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := read(t, printed)
-	if v.ForeignMode != "unmanaged" || v.Vindexes["hash"].Type != "xxhash" || v.Tables["orders"].Columns[0].Name != "hash" || v.Tables["future_job"].Columns[0].Column != "job_key" {
+	v := mustRead(t, printed)
+	if !strings.Contains(string(printed), `"foreign_key_mode":"unmanaged"`) || v.Vindexes["hash"].Type != "xxhash" || v.Tables["orders"].By[0].Name != "hash" || v.Tables["future_job"].By[0].Column != "job_key" {
 		t.Errorf("%s", printed)
 	}
 	again, err := VSchema("", printed)
 	if err != nil || string(again) != string(printed) {
 		t.Errorf("printed into itself it is another: %s, %v", again, err)
+	}
+	for _, test := range []struct{ before, after, want string }{
+		{has, string(printed), "vindex prescient_key is binary\n|agent lies on each shard for itself\n|\nfuture_job lies by job_key (binary), no longer on each shard for itself\n"},
+		{string(printed), string(printed), ""},
+		{"", `{"sharded": true}`, "the keyspace is sharded"},
+		{`{"vindexes": {"a": {"type": "hash"}}, "tables": {"x": {}}}`, `{"vindexes": {"a": {"type": "binary"}}, "tables": {"x": {"column_vindexes": [{"columns": ["b", "c"], "name": "a"}]}}}`,
+			"vindex a is binary, no longer hash\nx lies by b, c (binary), no longer by nothing (no vindex)"},
+	} {
+		changes, err := Changes([]byte(test.before), []byte(test.after))
+		got := strings.Join(changes, "\n")
+		for want := range strings.SplitSeq(test.want, "|") {
+			if err != nil || !strings.Contains(got, want) || test.want == "" && got != "" || strings.Contains(got, "orders") {
+				t.Errorf("no %q in %q, %v", want, got, err)
+			}
+		}
+	}
+}
+
+// What somebody added to a table of ours stays where the table lies right, as further vindexes.
+func TestWhatLiesWhereItIsToStaysAsItIs(t *testing.T) {
+	has := `{"sharded": true, "vindexes": {"key": {"type": "binary", "params": {}}, "look": {"type": "consistent_lookup"}}, "tables": {"future_job":
+		{"type": "", "column_vindexes": [{"column": "", "columns": ["job_key"], "name": "key"}, {"column": "tag", "name": "look"}], "pinned": ""}}}`
+	printed, err := VSchema("", []byte(has))
+	if err != nil || !strings.Contains(string(printed), `"look"}],"pinned":""`) || strings.Contains(string(printed), `"column":"job_key","name":"key"`) {
+		t.Errorf("%s, %v", printed, err)
 	}
 }
 

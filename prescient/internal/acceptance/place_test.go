@@ -1,13 +1,17 @@
 package acceptance
 
 import (
+	"bytes"
 	"encoding/hex"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
 )
 
 // Where rows lie in a sharded keyspace the tables fill in, also of rows that were there before, and nothing else is taken.
@@ -55,6 +59,26 @@ func TestTheTablesSayWhereRowsLieAsTheClientDoes(t *testing.T) {
 		for _, table := range []string{"schedule", "schedule_deleted", "schedule_refused", "event_outbox", "job_step"} {
 			if _, err := i.db.Exec("UPDATE p_" + table + " SET place = UNHEX('000000000000000000000000') LIMIT 1"); !errno.Is(err, errno.CheckMySQL, errno.CheckMariaDB) {
 				i.t.Errorf("%s takes another place: %v", table, err)
+			}
+		}
+	})
+}
+
+// An app that is given the expression on the page has its rows lie with their checks.
+func TestThePlaceOnThePageIsThatOfTheEntity(t *testing.T) {
+	page, err := os.ReadFile("../../shards/README.md")
+	rig.Fatal(t, err)
+	expression := regexp.MustCompile("`(LEFT\\([^`]*)`").FindSubmatch(page)
+	if expression == nil {
+		t.Fatal("the page has no expression for a place")
+	}
+	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
+		for _, key := range []string{"42", "größe 😀/2", ""} {
+			var place []byte
+			want := prescient.Entity{Name: "order", Key: key}.KeyspaceID()
+			rig.Fatal(t, servertest.Open(t, d.DSN, "").QueryRowContext(t.Context(), "SELECT "+string(expression[1])+" FROM (SELECT ? AS id) AS app", key).Scan(&place))
+			if !bytes.Equal(place, want[:]) {
+				t.Errorf("%q: %X; want %X", key, place, want)
 			}
 		}
 	})

@@ -39,9 +39,14 @@ func (c *Cluster) topologyArgs() []string {
 	return []string{"--topo-implementation=etcd2", "--topo-global-server-address=" + c.topology, "--topo-global-root=" + topologyRoot}
 }
 
+// Controller is the vtctldclient of the cluster: the program, and the arguments before its command.
+func (c *Cluster) Controller() (program string, args []string) {
+	return c.programs["vtctldclient"], append([]string{"--server=internal", "--action-timeout=60s"}, c.topologyArgs()...)
+}
+
 // Control runs a command of vtctldclient: ApplyVSchema, Reshard and what else it has.
 func (c *Cluster) Control(ctx context.Context, command ...string) error {
-	args := append([]string{"--server=internal", "--action-timeout=60s"}, c.topologyArgs()...)
+	_, args := c.Controller()
 	run, err := c.start("vtctldclient", "vtctldclient-"+command[0], append(args, command...))
 	if err != nil {
 		return fmt.Errorf("vitess: %w", err)

@@ -6,12 +6,7 @@
 //
 //   - lost, phantom: a row of a committed insert is gone, one of a rolled back insert is there, or ran
 //   - late: the first call came later than the scenario allows; waits: a row is pending when all had time to drain
-//   - twice: neither a fault nor a lock explains a repeated call; in-flight: a fault repeated more than a bucket has in flight
 //   - fenced: a row's end is the answer of a worker that had lost the lease; a long run's is not of its last token
 //   - effect: what a TxFunc wrote is not there once
-//   - books, exec-books, rollup: the ledger, exec_run, or sums do not agree with history; lease: a stopped worker holds a bucket
-//   - stuck: a long run has no check, and no end
 //   - plan, timer, unfired, passed-over, unasked, missed: a schedule, its timer, or an occurrence is not as its definition at that time asks
-//
-// Package apart says how long runs keep apart.
 package checker
