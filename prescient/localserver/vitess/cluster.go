@@ -4,12 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -24,9 +20,6 @@ const Keyspace = "shop"
 
 // user is the account of vtgate.
 const user = "prescient"
-
-// firstTablet is the number of the first shard's tablet.
-const firstTablet = 101
 
 // startTimeout bounds every start, whatever its context says.
 const startTimeout = 3 * time.Minute
@@ -49,9 +42,10 @@ type Cluster struct {
 	programs map[string]string // where each is, by its name
 	folder   folder.Folder
 	password string
-	topology string // the address of etcd
-	gate     int    // the port of vtgate
-	gateHTTP int    // and that of its variables
+	topology string           // the address of etcd
+	tablets  int              // how many there have been
+	gate     *process.Process // vtgate
+	ports    []int            // of vtgate: that of its variables, and that of MySQL
 
 	mu      sync.Mutex // guards what follows
 	running []*process.Process
@@ -72,8 +66,8 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{options: options, programs: programs, password: rand.Text()}
-	for i, name := range shardNames(options.Shards) {
-		c.Shards = append(c.Shards, &Shard{Name: name, cluster: c, tablet: firstTablet + i})
+	for _, name := range shardNames(options.Shards) {
+		c.Shards = append(c.Shards, c.newShard(name))
 	}
 	if err := c.startAll(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("vitess: starting a cluster: %w", err), c.Close())
@@ -85,18 +79,13 @@ func (c *Cluster) startAll(ctx context.Context) (err error) {
 	if c.folder, err = folder.Make(""); err != nil {
 		return err
 	}
-	steps := []func(context.Context) error{c.startTopology}
-	for _, shard := range c.Shards {
-		steps = append(steps, shard.startServer)
-	}
-	if err := atOnce(ctx, steps); err != nil {
+	if err := c.writeAccounts(); err != nil {
 		return err
 	}
-	steps = nil
-	for _, shard := range c.Shards {
-		steps = append(steps, shard.startTablet)
+	if err := c.startTopology(ctx); err != nil {
+		return err
 	}
-	if err := atOnce(ctx, steps); err != nil {
+	if err := startShards(ctx, c.Shards); err != nil {
 		return err
 	}
 	if err := c.Control(ctx, "RebuildKeyspaceGraph", Keyspace); err != nil {
@@ -119,62 +108,13 @@ func atOnce(ctx context.Context, steps []func(context.Context) error) error {
 	return errors.Join(errs...)
 }
 
-// startGate starts vtgate, which answers once it has reached each shard.
-func (c *Cluster) startGate(ctx context.Context) error {
-	type login struct{ Password, UserData string }
-	text, err := json.Marshal(map[string][]login{user: {{Password: c.password, UserData: user}}})
-	if err != nil {
-		return err
-	}
-	accounts := filepath.Join(c.folder.Path, "accounts.json")
-	if err := os.WriteFile(accounts, text, 0o600); err != nil {
-		return fmt.Errorf("writing the account of vtgate: %w", err)
-	}
-	ports, err := c.serve(ctx, program{name: "vtgate", ports: 2,
-		args: func(ports []int) []string {
-			return append(append(c.topologyArgs(), "--cell="+cell, "--cells-to-watch="+cell, "--tablet-types-to-wait=PRIMARY",
-				fmt.Sprintf("--port=%d", ports[0]), "--bind-address=127.0.0.1",
-				fmt.Sprintf("--mysql-server-port=%d", ports[1]), "--mysql-server-bind-address=127.0.0.1",
-				"--mysql-auth-server-impl=static", "--mysql-auth-server-static-file="+accounts), c.options.GateArgs...)
-		},
-		answer: func(ctx context.Context, ports []int) error {
-			for _, shard := range c.Shards {
-				if err := c.answers(ctx, ports[1], Keyspace+":"+shard.Name); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-	})
-	if err != nil {
-		return err
-	}
-	c.gateHTTP, c.gate = ports[0], ports[1]
-	return nil
-}
-
-// answers is nil where a shard answers by vtgate on a port.
-func (c *Cluster) answers(ctx context.Context, port int, target string) error {
-	config := c.config(port, target)
-	config.Logger = &mysql.NopLogger{}
-	config.Timeout = 5 * time.Second
-	connector, err := mysql.NewConnector(config)
-	if err != nil {
-		return err
-	}
-	db := sql.OpenDB(connector)
-	defer db.Close()
-	var one int
-	return db.QueryRowContext(ctx, "SELECT 1 FROM dual").Scan(&one)
-}
-
 func (c *Cluster) config(port int, target string) *mysql.Config {
 	config := mysql.NewConfig()
 	config.User, config.Passwd, config.Net, config.Addr, config.DBName = user, c.password, "tcp", at(port), target
 	return config
 }
 
-func (c *Cluster) dsn(target string) string { return c.config(c.gate, target).FormatDSN() }
+func (c *Cluster) dsn(target string) string { return c.config(c.ports[1], target).FormatDSN() }
 
 // DSN returns the data source name of the keyspace: vtgate sends a statement to the shards that have its rows.
 func (c *Cluster) DSN() string { return c.dsn(Keyspace) }
@@ -189,9 +129,11 @@ func (c *Cluster) Close() error {
 	c.running = nil
 	var err error
 	for _, shard := range c.Shards {
-		if shard.Server != nil {
-			shard.Server.Kill()
-			err = errors.Join(err, shard.Server.Close())
+		for _, tablet := range append([]*Tablet{shard.Tablet}, shard.Replicas...) {
+			if tablet.Server != nil {
+				tablet.Server.Kill()
+				err = errors.Join(err, tablet.Server.Close())
+			}
 		}
 	}
 	if left := c.folder.Remove(); left != nil {

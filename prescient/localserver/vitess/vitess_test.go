@@ -73,7 +73,9 @@ func eventually(t *testing.T, db *sql.DB, question, want string) {
 	defer cancel()
 	for {
 		var got string
-		err := db.QueryRowContext(ctx, question).Scan(&got)
+		once, cancel := context.WithTimeout(ctx, 10*time.Second)
+		err := db.QueryRowContext(once, question).Scan(&got)
+		cancel()
 		if got == want && err == nil {
 			return
 		}
