@@ -38,6 +38,7 @@ func (c *Cluster) startGate(ctx context.Context) (err error) {
 	p := program{name: "vtgate", ports: 2,
 		args: func(ports []int) []string {
 			return append(append(c.topologyArgs(), "--cell="+cell, "--cells-to-watch="+cell, "--tablet-types-to-wait=PRIMARY",
+				"--tablet-refresh-interval=500ms", // a minute otherwise, for which it does not know a tablet that was added
 				fmt.Sprintf("--port=%d", ports[0]), "--bind-address=127.0.0.1",
 				fmt.Sprintf("--mysql-server-port=%d", ports[1]), "--mysql-server-bind-address=127.0.0.1",
 				"--mysql-auth-server-impl=static", "--mysql-auth-server-static-file="+c.gateAccounts()), c.options.GateArgs...)
