@@ -17,7 +17,7 @@ const (
 )
 
 // byKey are the tables whose rows lie where their job_key says. It begins with a hash of the entity, so that all of an entity lies together.
-var byKey = []string{"future_job", "job_history", "job_run_log", "long_run"}
+var byKey = []string{"bulk_check", "future_job", "job_history", "job_run_log", "long_run"}
 
 // byPlace are the tables whose rows lie where their place says: with the entity, or the schedule, that they are of.
 var byPlace = []string{"audit_log", "event_outbox", "event_published", "event_set_aside", "job_definition", "job_step", "job_version", "schedule",
@@ -51,7 +51,7 @@ func VSchema(prefix string, has []byte) (json.RawMessage, error) {
 	by := func(column, vindex string) map[string]any {
 		return map[string]any{"column_vindexes": []map[string]string{{"column": column, "name": vindex}}}
 	}
-	for _, name := range text.Tables("") {
+	for _, name := range append(text.Tables(""), "schema_version", "schema_lock") { // a table that is not in it stops a reshard
 		switch {
 		case slices.Contains(byKey, name):
 			tables[prefix+name] = by("job_key", itself)

@@ -211,6 +211,9 @@ func (s *Session) Explain(err error) error {
 	case errors.Is(err, prescient.ErrNotMigrated):
 		ctx, cancel := context.WithTimeout(context.Background(), ConnectTime)
 		defer cancel()
+		if s.Unprepared(ctx) {
+			return fmt.Errorf("%w. A reshard has made its tables: run `%s`, which copies what all shards have alike", err, s.Program.withConfig("vschema prepare"))
+		}
 		schema := migrate.Schema{Prefix: s.Config.TablePrefix, Resolution: s.Config.Grid.Resolution()}
 		return fmt.Errorf("%w. %s", err, migrate.Advice(ctx, s.DB.DB, schema, s.Program.withConfig("migrate")))
 	case errors.Is(err, context.Canceled):

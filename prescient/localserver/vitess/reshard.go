@@ -17,21 +17,26 @@ type Reshard struct {
 	cluster    *Cluster
 }
 
-// Reshard starts shards of these names, and begins to copy to them the rows that lie in the shards in whose place they are to come. Until Switch these
-// go on.
-func (c *Cluster) Reshard(ctx context.Context, from []*Shard, into ...string) (*Reshard, error) {
-	r := &Reshard{From: from, cluster: c}
-	for _, name := range into {
+// AddShards starts shards that are to come in the place of others: they take statements that are targeted at them, and no others.
+func (c *Cluster) AddShards(ctx context.Context, names ...string) ([]*Shard, error) {
+	var list []*Shard
+	for _, name := range names {
 		shard := c.newShard(name)
 		shard.away = true
-		r.Into = append(r.Into, shard)
+		list = append(list, shard)
 	}
-	c.Shards = append(c.Shards, r.Into...)
-	if err := startShards(ctx, r.Into); err != nil {
+	c.Shards = append(c.Shards, list...)
+	if err := startShards(ctx, list); err != nil {
 		return nil, fmt.Errorf("vitess: starting shards: %w", err)
 	}
+	return list, nil
+}
+
+// Reshard makes the tables of shards on others, and begins to copy the rows. Until Switch all goes on on the former.
+func (c *Cluster) Reshard(ctx context.Context, from, into []*Shard) (*Reshard, error) {
+	r := &Reshard{From: from, Into: into, cluster: c}
 	// An AUTO_INCREMENT needs the index that would come last.
-	return r, r.control(ctx, "create", "--source-shards="+namesOf(from), "--target-shards="+namesOf(r.Into), "--tablet-types=PRIMARY", "--defer-secondary-keys=false")
+	return r, r.control(ctx, "create", "--source-shards="+namesOf(from), "--target-shards="+namesOf(into), "--tablet-types=PRIMARY", "--defer-secondary-keys=false")
 }
 
 // Copied waits until all rows are there, and new ones come as they are written.
@@ -42,17 +47,21 @@ func (r *Reshard) Copied(ctx context.Context) error {
 			return err
 		}
 		defer db.Close()
-		for {
+		for last := ""; ; {
 			var left int
 			var says string
-			err := db.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(MAX(message), '') FROM vreplication stream
+			err := db.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(MAX(CONCAT_WS(' ', state, message,
+				(SELECT GROUP_CONCAT(table_name) FROM copy_state WHERE vrepl_id = stream.id))), '') FROM vreplication stream
 				WHERE state <> 'Running' OR pos = '' OR EXISTS (SELECT 1 FROM copy_state WHERE vrepl_id = stream.id)`).Scan(&left, &says)
 			if err == nil && left == 0 {
 				break
 			}
+			if ctx.Err() == nil {
+				last = fmt.Sprint(left, " streams: ", says, ", ", err)
+			}
 			select {
 			case <-ctx.Done():
-				return fmt.Errorf("vitess: waiting until the rows of shard %s are copied: %w (%d streams, %s, %w)", shard.Name, ctx.Err(), left, says, err)
+				return fmt.Errorf("vitess: waiting until the rows of shard %s are copied: %w (%s)", shard.Name, ctx.Err(), last)
 			case <-time.After(pause):
 			}
 		}

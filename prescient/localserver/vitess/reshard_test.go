@@ -54,7 +54,9 @@ func TestAClusterIsReparentedAndReshardedAndHasAnotherGate(t *testing.T) {
 	must(cluster.StartGate(ctx))
 	insert()
 
-	reshard, err := cluster.Reshard(ctx, cluster.Shards[:1], "-40", "40-80")
+	into, err := cluster.AddShards(ctx, "-40", "40-80")
+	must(err)
+	reshard, err := cluster.Reshard(ctx, cluster.Shards[:1], into)
 	must(err)
 	insert()
 	must(reshard.Copied(ctx))
