@@ -313,3 +313,44 @@ func TestAShardGetsAnotherPrimaryAndVtgateDiesUnderLoad(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// After 1317 Vitess answers a COMMIT with OK, and has committed nothing; a statement that comes between is in another transaction. What a job_exec did
+// before is done once all the same, also where it took no note of the error.
+func TestATransactionThatVitessEndedIsDoneAgain(t *testing.T) {
+	cluster := rig.Vitess(t, vitess.Options{Shards: 1, TabletArgs: []string{"--queryserver-config-transaction-timeout=1s"}})
+	s := &shop{T: t, Cluster: cluster, called: make(map[string]time.Duration), env: map[string]string{"PRESCIENT_DSN": cluster.Shards[0].DSN(),
+		"PRESCIENT_SLOTS_RESOLUTION": "1s", "PRESCIENT_SWEEP_EVERY": "1s", "PRESCIENT_SWEEP_GRACE": "1s", "PRESCIENT_WORKER_LEASE": "4s"}}
+	calls, ended := 0, error(nil)
+	s.options.Register = func(_ context.Context, registry *prescient.Registry, _ cmd.Deps) error {
+		return registry.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			calls++
+			if _, err := tx.ExecContext(ctx, "INSERT INTO effect (entity) VALUES (?)", job.EntityKey); err != nil {
+				return nil, err
+			}
+			if calls == 1 {
+				time.Sleep(2 * time.Second) // longer than a transaction may take
+				_, ended = tx.ExecContext(ctx, "UPDATE effect SET entity = entity")
+			}
+			s.called[job.EntityKey] = 0
+			return nil, nil
+		}, prescient.Guards{})
+	}
+	s.execute("migrate").Wants(t, cmd.ExitOK)
+	own := servertest.Open(t, s.Shards[0].Server.DSN("vt_"+vitess.Keyspace), "")
+	_, err := own.ExecContext(t.Context(), "CREATE TABLE effect (id BIGINT AUTO_INCREMENT PRIMARY KEY, entity VARCHAR(64) NOT NULL)")
+	s.must(err)
+	s.must(cluster.Control(t.Context(), "ReloadSchemaKeyspace", vitess.Keyspace))
+	worker := s.work()
+	s.execute("insert", "--entity", "order/1", "--exec", "check", "--in", "1s").Wants(t, cmd.ExitOK)
+	var effects, ends int
+	rig.Eventually(t, "the check is done", func() bool {
+		err := own.QueryRowContext(t.Context(), "SELECT (SELECT COUNT(*) FROM effect), COUNT(*) FROM job_history WHERE outcome = 'done'").Scan(&effects, &ends)
+		return err == nil && ends > 0
+	})
+	worker.stop()
+	if !strings.Contains(fmt.Sprint(ended), "1317") || effects != 1 || ends != 1 || calls != 2 {
+		t.Errorf("%d calls, of which the first was told %v: %d effects and %d ends", calls, ended, effects, ends)
+	}
+}

@@ -21,6 +21,7 @@ import (
 	"prescient/prescient/rulebook"
 	"prescient/prescient/schedule"
 	"prescient/prescient/service"
+	"prescient/prescient/shards"
 	"prescient/prescient/steps"
 	"prescient/prescient/worker"
 	"prescient/sql"
@@ -230,6 +231,16 @@ func (s *Session) Explain(err error) error {
 		return fmt.Errorf("%w. Run this again: while it waits, %s blocking says by whom, to an account that may see that", err, s.Program.Name)
 	}
 	return err
+}
+
+// Unprepared says whether the session is on a shard of Vitess which a reshard has made and which has nothing yet of what all shards have alike.
+func (s *Session) Unprepared(ctx context.Context) bool {
+	server, err := sql.ServerOf(ctx, s.DB)
+	if err != nil || server != sql.VitessShard {
+		return false
+	}
+	is, err := shards.Prepared(ctx, s.DB, s.Config.TablePrefix)
+	return err == nil && !is
 }
 
 // rolesWith names the roles that have the right for want of which an error came.

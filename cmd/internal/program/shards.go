@@ -130,16 +130,6 @@ func (prog *Program) ReadEach(cmd *cobra.Command, do func(s *Session) error) err
 	return prog.OpenEach(cmd, 0, func(s *Session) error { return s.read(cmd.Context(), do) })
 }
 
-// Unprepared says whether the session is on a shard of Vitess which a reshard has made and which has nothing yet of what all shards have alike.
-func (s *Session) Unprepared(ctx context.Context) bool {
-	server, err := sql.ServerOf(ctx, s.DB)
-	if err != nil || server != sql.VitessShard {
-		return false
-	}
-	is, err := shards.Prepared(ctx, s.DB, s.Config.TablePrefix)
-	return err == nil && !is
-}
-
 // OneShard refuses a command on each of several shards that would never come to the second.
 func (s *Session) OneShard(what string) error {
 	if s.Shard == "" {
