@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/internal/process"
 )
 
 // A Shard is a part of the keyspace.
@@ -86,9 +87,12 @@ func (s *Shard) Reparent(ctx context.Context, to *Tablet) error {
 	return s.cluster.Control(ctx, "PlannedReparentShard", "--new-primary="+to.alias(), Keyspace+"/"+s.Name)
 }
 
-// ReparentFromDead makes a tablet the primary while the one before does not answer.
-func (s *Shard) ReparentFromDead(ctx context.Context, to *Tablet) error {
-	return s.cluster.Control(ctx, "EmergencyReparentShard", "--new-primary="+to.alias(), Keyspace+"/"+s.Name)
+// ReparentFromDead makes a tablet the primary in the place of one that was killed, and is not to come back. What that had not sent to it is lost.
+func (s *Shard) ReparentFromDead(ctx context.Context, dead, to *Tablet) error {
+	if err := s.cluster.Control(ctx, "EmergencyReparentShard", "--new-primary="+to.alias(), Keyspace+"/"+s.Name); err != nil {
+		return err
+	}
+	return s.cluster.Control(ctx, "DeleteTablets", dead.alias())
 }
 
 // replicator is the account by which replicas get at the binlog of a primary.
@@ -100,6 +104,7 @@ type Tablet struct {
 	Server *localserver.Server
 	shard  *Shard
 	number int
+	run    *process.Process // the vttablet
 }
 
 func (t *Tablet) alias() string { return fmt.Sprintf("%s-%d", cell, t.number) }
@@ -151,9 +156,15 @@ func accounts(password string) []string {
 		"CREATE USER "+replicator+"@127.0.0.1 IDENTIFIED BY '"+password+"'", "GRANT REPLICATION SLAVE ON *.* TO "+replicator+"@127.0.0.1")
 }
 
+// Kill ends the vttablet and its MySQL at once, as if their machine were gone.
+func (t *Tablet) Kill() {
+	t.run.Kill()
+	t.Server.Kill()
+}
+
 // startTablet starts its vttablet, as a replica.
-func (t *Tablet) startTablet(ctx context.Context) error {
-	_, _, err := t.shard.cluster.serve(ctx, program{name: "vttablet", which: fmt.Sprintf("-%d", t.number), ports: 2,
+func (t *Tablet) startTablet(ctx context.Context) (err error) {
+	t.run, _, err = t.shard.cluster.serve(ctx, program{name: "vttablet", which: fmt.Sprintf("-%d", t.number), ports: 2,
 		args: func(ports []int) []string {
 			return append(append(t.shard.cluster.topologyArgs(), "--tablet-path="+t.alias(), "--tablet-hostname=127.0.0.1",
 				"--init-keyspace="+Keyspace, "--init-shard="+t.shard.Name, "--init-tablet-type=replica", "--db-socket="+t.Server.Socket(),
