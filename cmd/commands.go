@@ -58,8 +58,10 @@ func addCommands(root *cobra.Command, prog *program.Program, version string) {
 		overHTTP = append([]*cobra.Command{web.Serve(prog)}, overHTTP...)
 	}
 	add(groupWeb, "Over HTTP:", overHTTP...)
+	vschema := units.VSchema(prog)
+	vschema.AddCommand(units.Prepare(prog))
 	add(groupSetup, "Setting up:",
-		operate.Migrate(prog), operate.Reslot(prog), operate.Prune(prog), operate.Doctor(prog), operate.Blocking(prog), operate.Stats(prog), advise.Command(prog), operate.Forecast(prog), operate.Audit(prog), operate.Attest(prog), operate.Grants(prog), units.Command(prog), units.Monitoring(prog), units.VSchema(prog),
+		operate.Migrate(prog), operate.Reslot(prog), operate.Prune(prog), operate.Doctor(prog), operate.Blocking(prog), operate.Stats(prog), advise.Command(prog), operate.Forecast(prog), operate.Audit(prog), operate.Attest(prog), operate.Grants(prog), units.Command(prog), units.Monitoring(prog), vschema,
 		checkEndpointCommand(prog), configCommand(prog), demo.Command(prog), dev.Command(prog), versionCommand(prog, version))
 	root.SetHelpCommandGroupID(groupSetup)
 	root.SetCompletionCommandGroupID(groupSetup)

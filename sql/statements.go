@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-//go:embed advice/*.sql agent/*.sql attest/*.sql known/*.sql stats/*.sql audit/*.sql blocking/*.sql slotrun/*.sql steps/*.sql steps/parts/*.sql client/*.sql event/*.sql longrun/*.sql schedule/*.sql schedule/parts/*.sql status/*.sql sweep/*.sql list/*.sql list/parts/*.sql prune/*.sql operate/*.sql rollup/*.sql duty/*.sql forecast/*.sql ops/*.sql bulk/*.sql login/*.sql finding/*.sql rule/*.sql
+//go:embed advice/*.sql agent/*.sql attest/*.sql known/*.sql stats/*.sql audit/*.sql blocking/*.sql slotrun/*.sql steps/*.sql steps/parts/*.sql client/*.sql event/*.sql longrun/*.sql schedule/*.sql schedule/parts/*.sql status/*.sql sweep/*.sql list/*.sql list/parts/*.sql prune/*.sql operate/*.sql rollup/*.sql duty/*.sql forecast/*.sql ops/*.sql bulk/*.sql login/*.sql finding/*.sql rule/*.sql shard/*.sql
 var statementFiles embed.FS
 
 // ErrPrefix is returned where a table prefix is not allowed.

@@ -50,7 +50,7 @@ func schemaOf(s *program.Session) migrate.Schema {
 // migrations that were made for this one.
 func openToMigrate(cmd *cobra.Command, prog *program.Program, do func(s *program.Session) error) error {
 	return prog.OpenEach(cmd, migrationLease, func(s *program.Session) error {
-		if err := s.NewClient(cmd.Context()); err != nil && !errors.Is(err, prescient.ErrNotMigrated) {
+		if err := s.NewClient(cmd.Context()); err != nil && (!errors.Is(err, prescient.ErrNotMigrated) || s.Unprepared(cmd.Context())) {
 			return err
 		}
 		return do(s)

@@ -24,9 +24,9 @@ func List(ctx context.Context, db *sqlx.DB) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var keyspace string
-	if err := store.QueryRow(ctx, db, []any{&keyspace}, "SELECT COALESCE(DATABASE(), '')"); err != nil {
-		return nil, fmt.Errorf("asking for the keyspace: %w", err)
+	keyspace, err := keyspaceOf(ctx, db)
+	if err != nil {
+		return nil, err
 	}
 	var all []string
 	if err := db.SelectContext(ctx, &all, statements.Get("operate/shards")); err != nil {
@@ -37,6 +37,15 @@ func List(ctx context.Context, db *sqlx.DB) ([]string, error) {
 		return nil, fmt.Errorf("keyspace %s has no shard", keyspace)
 	}
 	return list, nil
+}
+
+// keyspaceOf asks for the keyspace that a pool is on.
+func keyspaceOf(ctx context.Context, db *sqlx.DB) (keyspace string, err error) {
+	if err := store.QueryRow(ctx, db, []any{&keyspace}, "SELECT COALESCE(DATABASE(), '')"); err != nil {
+		return "", fmt.Errorf("asking for the keyspace: %w", err)
+	}
+	keyspace, _, _ = strings.Cut(keyspace, "@")
+	return keyspace, nil
 }
 
 // of are the shards of a keyspace out of those of all, such as shop/-80.

@@ -9,7 +9,7 @@ import (
 )
 
 // byKey are the tables whose rows lie where their job_key says. It begins with a hash of the entity, so that all of an entity lies together.
-var byKey = []string{"future_job", "job_history", "job_run_log", "long_run"}
+var byKey = []string{"bulk_check", "future_job", "job_history", "job_run_log", "long_run"}
 
 // byPlace are the tables whose rows lie where their place says: with the entity, or the schedule, that they are of.
 var byPlace = []string{"audit_log", "event_outbox", "event_published", "event_set_aside", "job_definition", "job_step", "job_version", "schedule",

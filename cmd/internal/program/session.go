@@ -21,6 +21,7 @@ import (
 	"prescient/prescient/rulebook"
 	"prescient/prescient/schedule"
 	"prescient/prescient/service"
+	"prescient/prescient/shards"
 	"prescient/prescient/steps"
 	"prescient/prescient/worker"
 	"prescient/sql"
@@ -211,6 +212,9 @@ func (s *Session) Explain(err error) error {
 	case errors.Is(err, prescient.ErrNotMigrated):
 		ctx, cancel := context.WithTimeout(context.Background(), ConnectTime)
 		defer cancel()
+		if s.Unprepared(ctx) {
+			return fmt.Errorf("%w. A reshard has made its tables: run `%s`, which copies what all shards have alike", err, s.Program.withConfig("vschema prepare"))
+		}
 		schema := migrate.Schema{Prefix: s.Config.TablePrefix, Resolution: s.Config.Grid.Resolution()}
 		return fmt.Errorf("%w. %s", err, migrate.Advice(ctx, s.DB.DB, schema, s.Program.withConfig("migrate")))
 	case errors.Is(err, context.Canceled):
@@ -227,6 +231,16 @@ func (s *Session) Explain(err error) error {
 		return fmt.Errorf("%w. Run this again: while it waits, %s blocking says by whom, to an account that may see that", err, s.Program.Name)
 	}
 	return err
+}
+
+// Unprepared says whether the session is on a shard of Vitess which a reshard has made and which has nothing yet of what all shards have alike.
+func (s *Session) Unprepared(ctx context.Context) bool {
+	server, err := sql.ServerOf(ctx, s.DB)
+	if err != nil || server != sql.VitessShard {
+		return false
+	}
+	is, err := shards.Prepared(ctx, s.DB, s.Config.TablePrefix)
+	return err == nil && !is
 }
 
 // rolesWith names the roles that have the right for want of which an error came.

@@ -135,6 +135,7 @@ var Uses = map[string]use{
 	"units systemd":     {},
 	"monitoring":        {},
 	"vschema":           {},
+	"vschema prepare":   {Role: "owner", Asks: "database"},
 	"check-endpoint":    {args: []string{"http://127.0.0.1:1/"}},
 	"config":            {},
 	"config example":    {},

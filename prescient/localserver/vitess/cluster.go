@@ -25,9 +25,6 @@ const Keyspace = "shop"
 // user is the account of vtgate.
 const user = "prescient"
 
-// firstTablet is the number of the first shard's tablet.
-const firstTablet = 101
-
 // startTimeout bounds every start, whatever its context says.
 const startTimeout = 3 * time.Minute
 
@@ -49,9 +46,10 @@ type Cluster struct {
 	programs map[string]string // where each is, by its name
 	folder   folder.Folder
 	password string
-	topology string // the address of etcd
-	gate     int    // the port of vtgate
-	gateHTTP int    // and that of its variables
+	topology string           // the address of etcd
+	tablets  int              // how many there have been
+	gate     *process.Process // vtgate
+	ports    []int            // of vtgate: that of its variables, and that of MySQL
 
 	mu      sync.Mutex // guards what follows
 	running []run
@@ -78,8 +76,8 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{options: options, programs: programs, password: rand.Text()}
-	for i, name := range shardNames(options.Shards) {
-		c.Shards = append(c.Shards, &Shard{Name: name, cluster: c, tablet: firstTablet + i})
+	for _, name := range shardNames(options.Shards) {
+		c.Shards = append(c.Shards, c.newShard(name))
 	}
 	if err := c.startAll(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("vitess: starting a cluster: %w", err), c.Close())
@@ -91,18 +89,13 @@ func (c *Cluster) startAll(ctx context.Context) (err error) {
 	if c.folder, err = folder.Make(""); err != nil {
 		return err
 	}
-	steps := []func(context.Context) error{c.startTopology}
-	for _, shard := range c.Shards {
-		steps = append(steps, shard.startServer)
-	}
-	if err := atOnce(ctx, steps); err != nil {
+	if err := c.writeAccounts(); err != nil {
 		return err
 	}
-	steps = nil
-	for _, shard := range c.Shards {
-		steps = append(steps, shard.startTablet)
+	if err := c.startTopology(ctx); err != nil {
+		return err
 	}
-	if err := atOnce(ctx, steps); err != nil {
+	if err := startShards(ctx, c.Shards); err != nil {
 		return err
 	}
 	if err := c.Control(ctx, "RebuildKeyspaceGraph", Keyspace); err != nil {
@@ -125,37 +118,65 @@ func atOnce(ctx context.Context, steps []func(context.Context) error) error {
 	return errors.Join(errs...)
 }
 
-// startGate starts vtgate, which answers once it has reached each shard.
-func (c *Cluster) startGate(ctx context.Context) error {
+// gateAccounts is the file with the account of vtgate, and replication that with the password of the replicator.
+func (c *Cluster) gateAccounts() string { return filepath.Join(c.folder.Path, "accounts.json") }
+func (c *Cluster) replication() string  { return filepath.Join(c.folder.Path, "replication.json") }
+
+func (c *Cluster) writeAccounts() error {
 	type login struct{ Password, UserData string }
-	text, err := json.Marshal(map[string][]login{user: {{Password: c.password, UserData: user}}})
-	if err != nil {
-		return err
+	for file, content := range map[string]any{
+		c.gateAccounts(): map[string][]login{user: {{Password: c.password, UserData: user}}},
+		c.replication():  map[string][]string{replicator: {c.password}},
+	} {
+		text, err := json.Marshal(content)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			return fmt.Errorf("writing the accounts: %w", err)
+		}
 	}
-	accounts := filepath.Join(c.folder.Path, "accounts.json")
-	if err := os.WriteFile(accounts, text, 0o600); err != nil {
-		return fmt.Errorf("writing the account of vtgate: %w", err)
-	}
-	ports, err := c.serve(ctx, program{name: "vtgate", ports: 2,
+	return nil
+}
+
+// startGate starts vtgate, which answers once it has reached each shard that takes writes. A second one has the ports of the first.
+func (c *Cluster) startGate(ctx context.Context) (err error) {
+	p := program{name: "vtgate", ports: 2,
 		args: func(ports []int) []string {
 			return append(append(c.topologyArgs(), "--cell="+cell, "--cells-to-watch="+cell, "--tablet-types-to-wait=PRIMARY",
+				"--tablet-refresh-interval=500ms", // a minute otherwise, for which it does not know a tablet that was added
 				fmt.Sprintf("--port=%d", ports[0]), "--bind-address=127.0.0.1",
 				fmt.Sprintf("--mysql-server-port=%d", ports[1]), "--mysql-server-bind-address=127.0.0.1",
-				"--mysql-auth-server-impl=static", "--mysql-auth-server-static-file="+accounts), c.options.GateArgs...)
+				"--mysql-auth-server-impl=static", "--mysql-auth-server-static-file="+c.gateAccounts()), c.options.GateArgs...)
 		},
 		answer: func(ctx context.Context, ports []int) error {
 			for _, shard := range c.Shards {
+				if shard.away {
+					continue
+				}
 				if err := c.answers(ctx, ports[1], Keyspace+":"+shard.Name); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
-	})
-	if err != nil {
-		return err
 	}
-	c.gateHTTP, c.gate = ports[0], ports[1]
+	if c.gate == nil {
+		c.gate, c.ports, err = c.serve(ctx, p)
+	} else {
+		c.gate, err = c.serveOn(ctx, p, c.ports)
+	}
+	return err
+}
+
+// KillGate ends vtgate at once: whoever is connected loses the connection, and whoever waits for the answer of a COMMIT does not get it.
+func (c *Cluster) KillGate() { c.gate.Kill() }
+
+// StartGate starts vtgate again after KillGate, where it was.
+func (c *Cluster) StartGate(ctx context.Context) error {
+	if err := c.startGate(ctx); err != nil {
+		return fmt.Errorf("vitess: starting vtgate again: %w", err)
+	}
 	return nil
 }
 
@@ -180,7 +201,7 @@ func (c *Cluster) config(port int, target string) *mysql.Config {
 	return config
 }
 
-func (c *Cluster) dsn(target string) string { return c.config(c.gate, target).FormatDSN() }
+func (c *Cluster) dsn(target string) string { return c.config(c.ports[1], target).FormatDSN() }
 
 // DSN returns the data source name of the keyspace: vtgate sends a statement to the shards that have its rows.
 func (c *Cluster) DSN() string { return c.dsn(Keyspace) }
@@ -207,9 +228,11 @@ func (c *Cluster) Close() error {
 	c.running = nil
 	var err error
 	for _, shard := range c.Shards {
-		if shard.Server != nil {
-			shard.Server.Kill()
-			err = errors.Join(err, shard.Server.Close())
+		for _, tablet := range append([]*Tablet{shard.Tablet}, shard.Replicas...) {
+			if tablet.Server != nil {
+				tablet.Server.Kill()
+				err = errors.Join(err, tablet.Server.Close())
+			}
 		}
 	}
 	if left := c.folder.Remove(); left != nil {

@@ -29,28 +29,33 @@ type program struct {
 }
 
 // serve starts a program on free ports, which it returns, and waits until it answers.
-func (c *Cluster) serve(ctx context.Context, p program) ([]int, error) {
+func (c *Cluster) serve(ctx context.Context, p program) (*process.Process, []int, error) {
 	for attempt := 1; ; attempt++ {
 		ports := make([]int, p.ports)
 		for i := range ports {
 			var err error
 			if ports[i], err = port.Free(); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
-		run, err := c.start(p.name, p.name+p.which, p.args(ports))
-		if err != nil {
-			return nil, err
-		}
-		err = answers(ctx, run, func(ctx context.Context) error { return p.answer(ctx, ports) })
-		if err == nil {
-			return ports, nil
-		}
-		run.Kill()
-		if attempt == attempts || !run.Logged("address already in use") {
-			return nil, fmt.Errorf("%s%s: %w%s", p.name, p.which, err, run.LogTail())
+		run, err := c.serveOn(ctx, p, ports)
+		if err == nil || run == nil || attempt == attempts || !run.Logged("address already in use") {
+			return run, ports, err
 		}
 	}
+}
+
+// serveOn starts a program on ports, and waits until it answers. One that does not is killed, and returned with the error.
+func (c *Cluster) serveOn(ctx context.Context, p program, ports []int) (*process.Process, error) {
+	run, err := c.start(p.name, p.name+p.which, p.args(ports))
+	if err != nil {
+		return nil, err
+	}
+	if err := answers(ctx, run, func(ctx context.Context) error { return p.answer(ctx, ports) }); err != nil {
+		run.Kill()
+		return run, fmt.Errorf("%s%s: %w%s", p.name, p.which, err, run.LogTail())
+	}
+	return run, nil
 }
 
 // start starts a program, which ends with the cluster, with this name of its log.

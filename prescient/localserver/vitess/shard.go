@@ -6,16 +6,19 @@ import (
 	"fmt"
 
 	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/internal/process"
 )
 
-// A Shard is a part of the keyspace, with its one tablet.
+// A Shard is a part of the keyspace.
 type Shard struct {
 	// Name is how Vitess calls it, by the range of its keyspace ids: -80.
 	Name string
-	// Server is its MySQL, in which the keyspace is the database vt_shop. It may be killed and restarted.
-	Server  *localserver.Server
-	cluster *Cluster
-	tablet  int // its number
+	// Tablet is its first one, and the primary until Reparent.
+	*Tablet
+	// Replicas are those of AddReplica.
+	Replicas []*Tablet
+	cluster  *Cluster
+	away     bool // it takes no writes: it was divided, or is yet to take the place of one that is
 }
 
 // DSN returns the data source name of the shard alone: statements come to it nearly as they are.
@@ -36,18 +39,88 @@ func shardNames(count int) []string {
 	return list
 }
 
-// startServer starts the shard's MySQL with what Vitess asks of one, and the accounts of its vttablet.
-func (s *Shard) startServer(ctx context.Context) (err error) {
-	s.Server, err = localserver.Start(ctx, localserver.Options{Flavour: localserver.MySQL, Args: append([]string{
-		fmt.Sprintf("--server-id=%d", s.tablet), "--gtid-mode=ON", "--enforce-gtid-consistency=ON", "--skip-replica-start", "--max-connections=500",
-	}, s.cluster.options.ServerArgs...)})
+// newShard is a shard that is not started yet.
+func (c *Cluster) newShard(name string) *Shard {
+	s := &Shard{Name: name, cluster: c}
+	s.Tablet = s.newTablet()
+	return s
+}
+
+func (s *Shard) newTablet() *Tablet {
+	s.cluster.tablets++
+	return &Tablet{shard: s, number: 100 + s.cluster.tablets}
+}
+
+// startShards starts shards at the same time, each with its first tablet as the primary.
+func startShards(ctx context.Context, list []*Shard) error {
+	var servers, tablets []func(context.Context) error
+	for _, shard := range list {
+		servers = append(servers, shard.startServer)
+		tablets = append(tablets, func(ctx context.Context) error {
+			if err := shard.startTablet(ctx); err != nil {
+				return err
+			}
+			return shard.Reparent(ctx, shard.Tablet)
+		})
+	}
+	if err := atOnce(ctx, servers); err != nil {
+		return err
+	}
+	return atOnce(ctx, tablets)
+}
+
+// AddReplica starts a second tablet of the shard, or a further one, which follows its primary.
+func (s *Shard) AddReplica(ctx context.Context) (*Tablet, error) {
+	replica := s.newTablet()
+	s.Replicas = append(s.Replicas, replica)
+	if err := replica.startServer(ctx); err != nil {
+		return nil, fmt.Errorf("vitess: %w", err)
+	}
+	if err := replica.startTablet(ctx); err != nil {
+		return nil, fmt.Errorf("vitess: %w", err)
+	}
+	return replica, nil
+}
+
+// Reparent makes a tablet the primary, and the one before a replica.
+func (s *Shard) Reparent(ctx context.Context, to *Tablet) error {
+	return s.cluster.Control(ctx, "PlannedReparentShard", "--new-primary="+to.alias(), Keyspace+"/"+s.Name)
+}
+
+// ReparentFromDead makes a tablet the primary in the place of one that was killed, and is not to come back. What that had not sent to it is lost.
+func (s *Shard) ReparentFromDead(ctx context.Context, dead, to *Tablet) error {
+	if err := s.cluster.Control(ctx, "EmergencyReparentShard", "--new-primary="+to.alias(), Keyspace+"/"+s.Name); err != nil {
+		return err
+	}
+	return s.cluster.Control(ctx, "DeleteTablets", dead.alias())
+}
+
+// replicator is the account by which replicas get at the binlog of a primary.
+const replicator = "vt_repl"
+
+// A Tablet is a vttablet with its MySQL.
+type Tablet struct {
+	// Server is its MySQL, in which the keyspace is the database vt_shop. It may be killed and restarted.
+	Server *localserver.Server
+	shard  *Shard
+	number int
+	run    *process.Process // the vttablet
+}
+
+func (t *Tablet) alias() string { return fmt.Sprintf("%s-%d", cell, t.number) }
+
+// startServer starts its MySQL with what Vitess asks of one, and the accounts of its vttablet.
+func (t *Tablet) startServer(ctx context.Context) (err error) {
+	t.Server, err = localserver.Start(ctx, localserver.Options{Flavour: localserver.MySQL, Args: append([]string{
+		fmt.Sprintf("--server-id=%d", t.number), "--gtid-mode=ON", "--enforce-gtid-consistency=ON", "--skip-replica-start", "--max-connections=500",
+	}, t.shard.cluster.options.ServerArgs...)})
 	if err != nil {
 		return err
 	}
-	if s.Server.Socket() == "" {
-		return fmt.Errorf("the path of the temporary folder, %s, is too long for a socket, by which a vttablet gets into its MySQL", s.Server.Dir())
+	if t.Server.Socket() == "" {
+		return fmt.Errorf("the path of the temporary folder, %s, is too long for a socket, by which a vttablet gets into its MySQL", t.Server.Dir())
 	}
-	db, err := sql.Open("mysql", s.Server.DSN(""))
+	db, err := sql.Open("mysql", t.Server.DSN(""))
 	if err != nil {
 		return err
 	}
@@ -57,7 +130,7 @@ func (s *Shard) startServer(ctx context.Context) (err error) {
 		return err
 	}
 	defer conn.Close()
-	for _, statement := range accounts() {
+	for _, statement := range accounts(t.shard.cluster.password) {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("%s: %w", statement, err)
 		}
@@ -66,8 +139,8 @@ func (s *Shard) startServer(ctx context.Context) (err error) {
 }
 
 // accounts are the statements that make those of a vttablet, with the rights that Vitess gives them. They have no password, and so are for the
-// socket only, in a folder of this user's. Each MySQL has its own: they are in no binlog.
-func accounts() []string {
+// socket only, in a folder of this user's; but for that of replicas, who come by the port. Each MySQL has its own: they are in no binlog.
+func accounts(password string) []string {
 	const (
 		data = "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, RELOAD, PROCESS, FILE, REFERENCES, INDEX, ALTER, SHOW DATABASES, CREATE TEMPORARY TABLES, " +
 			"LOCK TABLES, EXECUTE, REPLICATION CLIENT, CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER ROUTINE, CREATE USER, EVENT, TRIGGER"
@@ -79,23 +152,27 @@ func accounts() []string {
 	} {
 		list = append(list, "CREATE USER "+account.name+"@localhost", "GRANT "+account.rights+" ON *.* TO "+account.name+"@localhost")
 	}
-	return append(list, "GRANT GRANT OPTION ON *.* TO vt_dba@localhost")
+	return append(list, "GRANT GRANT OPTION ON *.* TO vt_dba@localhost",
+		"CREATE USER "+replicator+"@127.0.0.1 IDENTIFIED BY '"+password+"'", "GRANT REPLICATION SLAVE ON *.* TO "+replicator+"@127.0.0.1")
 }
 
-// startTablet starts the shard's vttablet, and makes it the primary.
-func (s *Shard) startTablet(ctx context.Context) error {
-	alias := fmt.Sprintf("%s-%d", cell, s.tablet)
-	_, err := s.cluster.serve(ctx, program{name: "vttablet", which: fmt.Sprintf("-%d", s.tablet), ports: 2,
+// Kill ends the vttablet and its MySQL at once, as if their machine were gone.
+func (t *Tablet) Kill() {
+	t.run.Kill()
+	t.Server.Kill()
+}
+
+// startTablet starts its vttablet, as a replica.
+func (t *Tablet) startTablet(ctx context.Context) (err error) {
+	t.run, _, err = t.shard.cluster.serve(ctx, program{name: "vttablet", which: fmt.Sprintf("-%d", t.number), ports: 2,
 		args: func(ports []int) []string {
-			return append(append(s.cluster.topologyArgs(), "--tablet-path="+alias, "--tablet-hostname=127.0.0.1",
-				"--init-keyspace="+Keyspace, "--init-shard="+s.Name, "--init-tablet-type=replica", "--db-socket="+s.Server.Socket(),
+			return append(append(t.shard.cluster.topologyArgs(), "--tablet-path="+t.alias(), "--tablet-hostname=127.0.0.1",
+				"--init-keyspace="+Keyspace, "--init-shard="+t.shard.Name, "--init-tablet-type=replica", "--db-socket="+t.Server.Socket(),
+				"--db-credentials-file="+t.shard.cluster.replication(), "--db-repl-use-ssl=false",
 				fmt.Sprintf("--port=%d", ports[0]), "--bind-address=127.0.0.1", fmt.Sprintf("--grpc-port=%d", ports[1]), "--grpc-bind-address=127.0.0.1",
-				"--service-map=grpc-queryservice,grpc-tabletmanager,grpc-updatestream"), s.cluster.options.TabletArgs...)
+				"--service-map=grpc-queryservice,grpc-tabletmanager,grpc-updatestream"), t.shard.cluster.options.TabletArgs...)
 		},
 		answer: func(ctx context.Context, ports []int) error { return says(ctx, ports[0], "/debug/vars") },
 	})
-	if err != nil {
-		return err
-	}
-	return s.cluster.Control(ctx, "PlannedReparentShard", "--new-primary="+alias, Keyspace+"/"+s.Name)
+	return err
 }

@@ -15,7 +15,7 @@ const (
 
 // startTopology starts the etcd that the topology is kept in. It need not be durable: it goes with the cluster.
 func (c *Cluster) startTopology(ctx context.Context) error {
-	ports, err := c.serve(ctx, program{name: "etcd", ports: 2,
+	_, ports, err := c.serve(ctx, program{name: "etcd", ports: 2,
 		args: func(ports []int) []string {
 			clients, peers := "http://"+at(ports[0]), "http://"+at(ports[1])
 			return []string{"--name=topology", "--data-dir=" + filepath.Join(c.folder.Path, "etcd-"+at(ports[1])), "--unsafe-no-fsync", "--log-level=warn",

@@ -9,7 +9,7 @@ import (
 
 // Counts returns one of vtgate's own variables that is a table of counters, such as CommitModeTimings: how often each of its rows was counted.
 func (c *Cluster) Counts(ctx context.Context, variable string) (map[string]int, error) {
-	page, err := read(ctx, c.gateHTTP, "/debug/vars")
+	page, err := read(ctx, c.ports[0], "/debug/vars")
 	if err != nil {
 		return nil, fmt.Errorf("vitess: reading the variables of vtgate: %w", err)
 	}

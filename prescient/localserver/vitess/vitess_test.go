@@ -3,6 +3,7 @@ package vitess
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -71,15 +72,21 @@ func eventually(t *testing.T, db *sql.DB, question, want string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+	last := "nothing"
 	for {
 		var got string
-		err := db.QueryRowContext(ctx, question).Scan(&got)
+		once, cancel := context.WithTimeout(ctx, 10*time.Second)
+		err := db.QueryRowContext(once, question).Scan(&got)
+		cancel()
 		if got == want && err == nil {
 			return
 		}
+		if ctx.Err() == nil {
+			last = fmt.Sprintf("%q, %v", got, err)
+		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("%s: %q, %v; want %q", question, got, err, want)
+			t.Fatalf("%s: %s, and %q, %v; want %q", question, last, got, err, want)
 		case <-time.After(pause):
 		}
 	}

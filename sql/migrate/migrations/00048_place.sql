@@ -58,6 +58,8 @@ ALTER TABLE {prefix}event_published ADD COLUMN place BINARY(12) NULL COMMENT 'it
 ALTER TABLE {prefix}audit_log ADD COLUMN place BINARY(12) NULL COMMENT 'its keyspace id: where a sharded keyspace has it';
 ALTER TABLE {prefix}step_run_log ADD COLUMN place BINARY(12) NULL COMMENT 'its keyspace id: where a sharded keyspace has it';
 ALTER TABLE {prefix}step_run_log ALTER COLUMN place SET DEFAULT (SUBSTRING(UNHEX(SHA2(CONCAT('schedule', UNHEX('00'), 'job/', CAST(job AS BINARY)), 256)), 1, 12)); -- only full
+-- A row without a place stops a reshard.
+UPDATE {prefix}audit_log SET place = SUBSTRING(stream, 1, 12) WHERE stream = {installation};
 UPDATE {prefix}slot_config SET migrated_to = GREATEST(migrated_to, 48);
 
 -- +goose Down
