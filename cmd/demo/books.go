@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"prescient/cmd/internal/definition"
 	"prescient/cmd/internal/words"
 	"prescient/prescient"
@@ -58,15 +60,7 @@ func quantilesOf(values []int64) *quantiles {
 func (s *stage) audit(ctx context.Context, f demoFlags, t *teller) (books, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*demoTime)
 	defer cancel()
-	pending, err := all(func(after string) ([]prescient.FutureJob, error) {
-		return s.client.Pending(ctx, s.db, client.ListFilter{After: after, Limit: client.MaxPage})
-	})
-	if err != nil {
-		return books{}, err
-	}
-	ended, err := all(func(after string) ([]client.Ended, error) {
-		return s.client.History(ctx, s.db, client.ListFilter{After: after, Limit: client.MaxPage})
-	})
+	pending, ended, err := rowsOf(ctx, s.client, s.db)
 	if err != nil {
 		return books{}, err
 	}
@@ -110,6 +104,20 @@ func (s *stage) cameTrue(ctx context.Context) error {
 		return fmt.Errorf("comparing a forecast with the ledger: %w", err)
 	}
 	return nil
+}
+
+// rowsOf is all that is pending and all that ended.
+func rowsOf(ctx context.Context, c *client.Client, db *sqlx.DB) (pending []prescient.FutureJob, ended []client.Ended, err error) {
+	pending, err = all(func(after string) ([]prescient.FutureJob, error) {
+		return c.Pending(ctx, db, client.ListFilter{After: after, Limit: client.MaxPage})
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	ended, err = all(func(after string) ([]client.Ended, error) {
+		return c.History(ctx, db, client.ListFilter{After: after, Limit: client.MaxPage})
+	})
+	return pending, ended, err
 }
 
 // all reads page after page.

@@ -251,15 +251,7 @@ func (s *sharded) audit(ctx context.Context, f demoFlags, t *teller) (b shardBoo
 	var ended []client.Ended
 	for _, one := range s.cluster.Shards {
 		of := s.shards[one.Name]
-		waits, err := all(func(after string) ([]prescient.FutureJob, error) {
-			return of.client.Pending(ctx, of.db, client.ListFilter{After: after, Limit: client.MaxPage})
-		})
-		if err != nil {
-			return b, err
-		}
-		ends, err := all(func(after string) ([]client.Ended, error) {
-			return of.client.History(ctx, of.db, client.ListFilter{After: after, Limit: client.MaxPage})
-		})
+		waits, ends, err := rowsOf(ctx, of.client, of.db)
 		if err != nil {
 			return b, err
 		}
@@ -280,12 +272,7 @@ func (s *sharded) close() error {
 			errs = append(errs, of.db.Close())
 		}
 	}
-	if s.app != nil {
-		errs = append(errs, s.app.Close())
-	}
-	if s.db != nil {
-		errs = append(errs, s.db.Close())
-	}
+	errs = append(errs, s.disconnect())
 	if s.cluster != nil {
 		errs = append(errs, s.cluster.Close())
 	}

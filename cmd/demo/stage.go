@@ -184,16 +184,22 @@ func (s *stage) tearDown(keep bool) error {
 	if s.db != nil && s.own == nil && !keep && s.server != "" {
 		errs = append(errs, s.dropTables(ctx))
 	}
-	if s.app != nil {
-		errs = append(errs, s.app.Close())
-	}
-	if s.db != nil {
-		errs = append(errs, s.db.Close())
-	}
+	errs = append(errs, s.disconnect())
 	if s.own != nil {
 		errs = append(errs, s.own.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// disconnect closes the pools that there are.
+func (s *stage) disconnect() (err error) {
+	if s.app != nil {
+		err = s.app.Close()
+	}
+	if s.db != nil {
+		err = errors.Join(err, s.db.Close())
+	}
+	return err
 }
 
 func (s *stage) dropTables(ctx context.Context) error {

@@ -39,7 +39,7 @@ func Compare(ctx context.Context, db *sqlx.DB, prefix string) (c Compared, err e
 		return c, fmt.Errorf("asking for the keyspace: %w", err)
 	}
 	shard := ""
-	if c.Keyspace, shard = split(target); !first(shard) {
+	if c.Keyspace, shard = store.Target(target); !first(shard) {
 		return c, nil
 	}
 	defer func() { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }() // it is at another target by then
@@ -105,15 +105,5 @@ func routesOf(ctx context.Context, conn *sqlx.Conn, statements text.Statements, 
 
 // first says whether a shard is that from which the keyspace ids begin, or none, which is all of them.
 func first(shard string) bool { return strings.HasPrefix(shard, "-") || !strings.Contains(shard, "-") }
-
-// split divides a target, such as shop:-80, shop/-80, shop[-80] or shop@replica, into a keyspace and a shard, which may be empty.
-func split(target string) (keyspace, shard string) {
-	target, _, _ = strings.Cut(target, "@")
-	at := strings.IndexAny(target, ":/[")
-	if at < 0 {
-		return target, ""
-	}
-	return target[:at], strings.TrimSuffix(target[at+1:], "]")
-}
 
 func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

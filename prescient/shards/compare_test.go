@@ -3,6 +3,8 @@ package shards
 import (
 	"strings"
 	"testing"
+
+	"prescient/prescient/internal/store"
 )
 
 func TestWhatLiesElsewhereIsSaidOfEachTable(t *testing.T) {
@@ -43,7 +45,7 @@ func TestTheFirstShardIsToldByItsTarget(t *testing.T) {
 		"shop": {"shop", "", true}, "shop@replica": {"shop", "", true}, "shop:-80": {"shop", "-80", true}, "shop/-80@primary": {"shop", "-80", true},
 		"shop:80-": {"shop", "80-", false}, "shop[80-c0]": {"shop", "80-c0", false}, "shop/40-80": {"shop", "40-80", false}, "shop:-": {"shop", "-", true}, "shop:0": {"shop", "0", true},
 	} {
-		if keyspace, shard := split(target); keyspace != want.keyspace || shard != want.shard || first(shard) != want.first {
+		if keyspace, shard := store.Target(target); keyspace != want.keyspace || shard != want.shard || first(shard) != want.first {
 			t.Errorf("%s: %q, %q, %v", target, keyspace, shard, first(shard))
 		}
 	}

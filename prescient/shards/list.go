@@ -44,7 +44,7 @@ func keyspaceOf(ctx context.Context, db *sqlx.DB) (keyspace string, err error) {
 	if err := store.QueryRow(ctx, db, []any{&keyspace}, "SELECT COALESCE(DATABASE(), '')"); err != nil {
 		return "", fmt.Errorf("asking for the keyspace: %w", err)
 	}
-	keyspace, _, _ = strings.Cut(keyspace, "@")
+	keyspace, _ = store.Target(keyspace)
 	return keyspace, nil
 }
 

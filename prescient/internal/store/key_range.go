@@ -16,15 +16,25 @@ type Keys struct {
 
 // KeysOf is where those lie of what a session of Vitess is targeted at: shop:-80, shop/40-80 or shop[c0-]; anywhere where it names no range.
 func KeysOf(target string) Keys {
-	shard := target[strings.IndexAny(target, ":/[")+1:]
-	shard, _, _ = strings.Cut(shard, "@")
-	from, to, is := strings.Cut(strings.TrimSuffix(shard, "]"), "-")
+	_, shard := Target(target)
+	from, to, is := strings.Cut(shard, "-")
 	first, err := keyspaceID(from)
 	beyond, errTo := keyspaceID(to) // 0 where it is empty
 	if !is || err != nil || errTo != nil {
 		return Keys{}
 	}
 	return Keys{first, beyond - first}
+}
+
+// Target divides what a session of Vitess is targeted at, such as shop:-80, shop/-80, shop[-80] or shop@replica, into a keyspace and a shard, which may
+// be empty.
+func Target(target string) (keyspace, shard string) {
+	target, _, _ = strings.Cut(target, "@")
+	at := strings.IndexAny(target, ":/[")
+	if at < 0 {
+		return target, ""
+	}
+	return target[:at], strings.TrimSuffix(target[at+1:], "]")
 }
 
 // keyspaceID reads the beginning of one, such as 40.
