@@ -247,16 +247,17 @@ func (s *Schedules) Resume(ctx context.Context, db prescient.DB, id string) (cha
 
 // startTimer inserts the timer of a schedule that has none, which fires from some time on, and its first runs.
 func (s *Schedules) startTimer(ctx context.Context, db prescient.DB, one Stored, from, now time.Time) (first time.Time, err error) {
-	if first, err = s.firstToCome(one.Schedule, one.CreatedAt, from); err != nil {
-		return first, err
+	next, err := s.firstToCome(one.Schedule, one.CreatedAt, from)
+	if err != nil {
+		return time.Time{}, err
 	}
-	if err := s.own.Insert(ctx, db, append(s.runs(one.Schedule, first), s.timer(one.Schedule, first)), now); err != nil {
-		return first, fmt.Errorf("inserting the timer: %w", err)
+	if err := s.own.Insert(ctx, db, append(s.runs(one.Schedule, next.at), s.timer(one.Schedule, next.at)), now); err != nil {
+		return time.Time{}, fmt.Errorf("inserting the timer: %w", err)
 	}
-	if kept := s.keptFirst(one.Schedule, one.CreatedAt, from); kept != one.kept {
-		return first, s.keep(ctx, db, map[string]occurrences.Ahead{one.ID: kept})
+	if next.kept != one.kept {
+		return next.at, s.keep(ctx, db, map[string]occurrences.Ahead{one.ID: next.kept})
 	}
-	return first, nil
+	return next.at, nil
 }
 
 // RunNow runs a schedule once, in the next open slot, or sends its event, beside what its crontabs say; also one that is paused. It

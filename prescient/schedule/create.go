@@ -13,7 +13,6 @@ import (
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/schedule/internal/occurrences"
-	"prescient/slots"
 )
 
 // Create adds a schedule, which fires from now on, by the database's clock; where there was one of its id, and the clock was put back since,
@@ -75,17 +74,23 @@ func (s *Schedules) createSome(ctx context.Context, db prescient.DB, some []Sche
 	if err != nil {
 		return 0, err
 	}
+	var firsts map[string]first
+	if !paused {
+		firsts = s.firstsOf(some, now)
+	}
 	var added []Schedule
 	for range maxTries {
-		n, err := s.insertRows(ctx, db, some, !paused, now)
+		n, err := s.insertRows(ctx, db, some, !paused, now, firsts)
 		added, some = append(added, some[:n]...), some[n:]
 		if err == nil {
 			until, err := s.lookAgain(ctx, db, added, before, now)
 			if err != nil {
 				return 0, err
 			}
-			if err := s.insertTimers(ctx, db, added, paused, now, until); err != nil {
-				return 0, err
+			if !paused {
+				if err := s.insertTimers(ctx, db, added, now, firsts, until); err != nil {
+					return 0, err
+				}
 			}
 			return len(added), s.recordCreated(ctx, db, added, !paused, now)
 		}
@@ -119,15 +124,26 @@ func (s *Schedules) missing(ctx context.Context, db prescient.DB, some []Schedul
 	return missing, nil
 }
 
+// first is what the timer of a schedule waits for, or why there is nothing: of one that is there already that is no matter.
+type first struct {
+	awaited
+	err error
+}
+
+// firstsOf are what the timers of schedules that are made now wait for, by id.
+func (s *Schedules) firstsOf(some []Schedule, now time.Time) map[string]first {
+	firsts := make(map[string]first, len(some))
+	for _, one := range some {
+		next, err := s.firstToCome(one.withDefaults(), now, now)
+		firsts[one.ID] = first{next, err}
+	}
+	return firsts
+}
+
 // insertRows inserts the rows of schedules, and says of how many: after an error those of the statements before it.
-func (s *Schedules) insertRows(ctx context.Context, db prescient.DB, some []Schedule, enabled bool, now time.Time) (inserted int, err error) {
+func (s *Schedules) insertRows(ctx context.Context, db prescient.DB, some []Schedule, enabled bool, now time.Time, firsts map[string]first) (inserted int, err error) {
 	row := func(b []byte, one Schedule) []byte {
-		one = one.withDefaults()
-		var kept occurrences.Ahead
-		if enabled {
-			kept = s.keptFirst(one, now, now)
-		}
-		return s.appendRow(b, one, enabled, now, kept)
+		return s.appendRow(b, one.withDefaults(), enabled, now, firsts[one.ID].kept)
 	}
 	for rows, n := range literal.Bulks(row, some) {
 		if err := s.tables.Exec(ctx, db, "inserting schedules", "schedule/insert", "{rows}", rows); err != nil {
@@ -138,24 +154,25 @@ func (s *Schedules) insertRows(ctx context.Context, db prescient.DB, some []Sche
 	return inserted, nil
 }
 
-// insertTimers inserts the timers of schedules, and their first runs; none for those that are paused. They fire from now on, or, of one
-// that was there before, until a later time by a clock that was put back since, from then on.
-func (s *Schedules) insertTimers(ctx context.Context, db prescient.DB, some []Schedule, paused bool, now time.Time, until map[string]time.Time) error {
-	if paused || len(some) == 0 {
+// insertTimers inserts the timers of schedules, and their first runs. They fire from now on, or, of one that was there before, until a
+// later time by a clock that was put back since, from then on.
+func (s *Schedules) insertTimers(ctx context.Context, db prescient.DB, some []Schedule, now time.Time, firsts map[string]first, until map[string]time.Time) error {
+	if len(some) == 0 {
 		return nil
 	}
 	var jobs []prescient.NewJob
 	kept := make(map[string]occurrences.Ahead)
 	for _, one := range some {
 		one = one.withDefaults()
-		first, err := s.firstToCome(one, now, slots.Later(now, until[one.ID]))
+		next, err := firsts[one.ID].awaited, firsts[one.ID].err
+		if err == nil && until[one.ID].After(now) { // the row has what is kept of an occurrence before that
+			next, err = s.firstToCome(one, now, until[one.ID])
+			kept[one.ID] = next.kept
+		}
 		if err != nil {
 			return err
 		}
-		if until[one.ID].After(now) { // the row has what is kept of an occurrence before that
-			kept[one.ID] = s.keptFirst(one, now, until[one.ID])
-		}
-		jobs = append(append(jobs, s.timer(one, first)), s.runs(one, first)...)
+		jobs = append(append(jobs, s.timer(one, next.at)), s.runs(one, next.at)...)
 	}
 	if err := s.own.Insert(ctx, db, jobs, now); err != nil {
 		return fmt.Errorf("inserting timers: %w", err)

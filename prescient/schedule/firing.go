@@ -201,10 +201,11 @@ func (f *firing) take(one Stored, do catchup.Step) {
 // place finds the first occurrence of a schedule that plain SQL inserted. One that is no good it disables.
 func (f *firing) place(one Stored, now time.Time) (first time.Time) {
 	err := errors.Join(one.Validate(), f.mine(one.Schedule))
+	var next awaited
 	if err == nil {
-		first, err = f.first(one.Schedule, one.CreatedAt, now)
+		next, err = f.Schedules.first(one.Schedule, one.CreatedAt, now)
 	}
-	if err == nil && first.IsZero() {
+	if err == nil && next.at.IsZero() {
 		err = errors.New("the schedule has no time to come")
 	}
 	if err != nil {
@@ -212,11 +213,11 @@ func (f *firing) place(one Stored, now time.Time) (first time.Time) {
 		return time.Time{}
 	}
 	f.placed = append(f.placed, one.ID)
-	if kept := f.keptFirst(one.Schedule, one.CreatedAt, now); kept != one.kept {
-		f.kept[one.ID] = kept
+	if next.kept != one.kept {
+		f.kept[one.ID] = next.kept
 	}
-	f.runs = append(f.runs, f.Schedules.runs(one.Schedule, first)...)
-	return first
+	f.runs = append(f.runs, f.Schedules.runs(one.Schedule, next.at)...)
+	return next.at
 }
 
 // reasonOver is why a schedule that fired for the last time is disabled.

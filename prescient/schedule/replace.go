@@ -93,7 +93,7 @@ func (s *Schedules) pendingFor(r replacement, timer *prescient.FutureJob, now ti
 		if err != nil {
 			return nil, err
 		}
-		return append(s.runs(schedule, due), s.timer(schedule, due)), nil
+		return append(s.runs(schedule, due.at), s.timer(schedule, due.at)), nil
 	}
 	if _, err := s.first(schedule, r.old.CreatedAt, now); err != nil {
 		return nil, err

@@ -102,26 +102,36 @@ func ParseID(id string) (schedule, tag string, err error) {
 	return "", "", fmt.Errorf("%w: id %.160q is no occurrence; want the id of a schedule, - and a unix second", prescient.ErrInvalid, id)
 }
 
-// first is the first time after now at which a schedule is due; the zero time where none is left. An error says that its crontabs
+// awaited is the occurrence that a timer waits for, and what is kept of it in the schedule's row. The zero one is none.
+type awaited struct {
+	at   time.Time
+	kept occurrences.Ahead
+}
+
+// first is the first time after now at which a schedule is due; none where none is left. An error says that its crontabs
 // are no good, or finer than the slots.
-func (s *Schedules) first(one Schedule, created, now time.Time) (time.Time, error) {
+func (s *Schedules) first(one Schedule, created, now time.Time) (awaited, error) {
 	line, err := one.timeline(s.zones, created)
 	if err != nil {
-		return time.Time{}, err
+		return awaited{}, err
 	}
 	if !one.MayCoalesce {
 		if err := line.TooFine(s.tables.Grid, now); err != nil {
-			return time.Time{}, prescient.InField("crontab", fmt.Errorf("schedule %q: %w, unless it may coalesce (schedule create --coalesce)", one.ID, err))
+			return awaited{}, prescient.InField("crontab", fmt.Errorf("schedule %q: %w, unless it may coalesce (schedule create --coalesce)", one.ID, err))
 		}
 	}
-	first, _ := line.Next(now)
-	return first, nil
+	w := line.Walk(now)
+	at, ok := w.Next(now)
+	if !ok {
+		return awaited{}, nil
+	}
+	return awaited{at, w.Keeps()}, nil
 }
 
 // firstToCome is first, and an error where none is left.
-func (s *Schedules) firstToCome(one Schedule, created, now time.Time) (time.Time, error) {
+func (s *Schedules) firstToCome(one Schedule, created, now time.Time) (awaited, error) {
 	first, err := s.first(one, created, now)
-	if err == nil && first.IsZero() {
+	if err == nil && first.at.IsZero() {
 		err = prescient.InField("crontab", fmt.Errorf("%w: schedule %q has no time after now, %s",
 			prescient.ErrInvalid, one.ID, now.Format(time.RFC3339)))
 	}
@@ -148,19 +158,6 @@ func (s Stored) firedUntil(zones timeline.Zones, timer *prescient.FutureJob, now
 		return now
 	}
 	return timer.DueAt.Add(-time.Second)
-}
-
-// keptFirst is what is to be kept of the first occurrence after a time; nothing of a schedule that is no good.
-func (s *Schedules) keptFirst(one Schedule, created, from time.Time) occurrences.Ahead {
-	line, err := one.timeline(s.zones, created)
-	if err != nil {
-		return occurrences.Ahead{}
-	}
-	w := line.Walk(from)
-	if _, ok := w.Next(from); !ok {
-		return occurrences.Ahead{}
-	}
-	return w.Keeps()
 }
 
 // keep writes how far local time is ahead at the occurrences that timers wait for, by id: of those for whom that is another than before.
