@@ -66,6 +66,7 @@ type Report struct {
 	Lost    int
 	Early   int
 	Latest  time.Duration // of a first call
+	Beside  time.Duration // of that, on shards where nothing was broken
 	Planned Planned
 	Long    Long
 	Jobs    jobs.Report
@@ -110,7 +111,7 @@ type judgement struct {
 	stories map[int64]*story
 	plans   map[string]*plan
 	byKey   []*story // that were asked for, in the order of UNIQUE (job_key)
-	buckets map[time.Time]int
+	ledger  map[time.Time][]evidence.Run
 	claims  map[time.Time][]evidence.Claim
 	starts  map[string][]evidence.Start // by schedule
 	jobs    map[evidence.RunOf][]called // calls of steps
@@ -237,7 +238,7 @@ func (j *judgement) gatherRows() {
 		j.story(e.ID).effects[e.Checks]++
 	}
 	for _, r := range j.tables.Runs {
-		j.buckets[r.Slot] = r.Buckets
+		j.ledger[r.Slot] = append(j.ledger[r.Slot], r)
 	}
 	for _, c := range j.tables.Claims {
 		j.claims[c.Slot] = append(j.claims[c.Slot], c)
