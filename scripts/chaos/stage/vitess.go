@@ -11,7 +11,10 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"prescient/prescient"
+	"prescient/prescient/client"
 	"prescient/prescient/localserver/vitess"
+	"prescient/prescient/schedule"
 	"prescient/prescient/shards"
 	"prescient/scripts/chaos/checker"
 	"prescient/scripts/chaos/checker/evidence"
@@ -156,22 +159,50 @@ func (s *Stage) clockDSN() string {
 	return last.ledgers[0].dsn("")
 }
 
-// awaitTables waits until vtgate has heard of the tables.
+// awaitTables rehearses what apps do, and takes it back, until vtgate has heard of all tables and columns.
 func (s *Stage) awaitTables(ctx context.Context) error {
 	if err := s.Engine.Vitess.Control(ctx, "ReloadSchemaKeyspace", vitess.Keyspace); err != nil {
 		return err
 	}
 	var err error
 	for until := time.Now().Add(time.Minute); time.Now().Before(until); Pause(ctx, 200*time.Millisecond) {
-		var n int
-		if err = s.App.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+Prefix+"future_job").Scan(&n); err == nil {
-			err = s.App.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+Prefix+"schedule").Scan(&n)
-		}
-		if err == nil {
+		if err = s.rehearse(ctx); err == nil {
 			return nil
 		}
 	}
 	return fmt.Errorf("waiting until vtgate knows the tables: %w", err)
+}
+
+func (s *Stage) rehearse(ctx context.Context) error {
+	c, err := client.New(ctx, s.App, client.Options{Prefix: Prefix})
+	if err != nil {
+		return err
+	}
+	for n := range 8 { // some on each shard
+		tx, err := s.App.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprint("rehearsal", n)
+		one := prescient.NewJob{Entity: prescient.Entity{Name: entity, Key: name}, JobExec: "done", DueAt: s.Now().Add(time.Hour)}
+		_, err = c.Insert(ctx, tx, one)
+		if err == nil {
+			_, err = c.Reschedule(ctx, tx, one.Entity, one.JobExec, "", one.DueAt.Add(time.Hour))
+		}
+		if err == nil {
+			_, err = c.Cancel(ctx, tx, one.Entity, one.JobExec)
+		}
+		if err == nil {
+			_, err = schedule.New(c).Create(ctx, tx, schedule.Schedule{ID: name, Crontabs: []string{"@daily"}, JobExec: "done"})
+		}
+		if err == nil {
+			_, err = schedule.New(c).Delete(ctx, tx, name)
+		}
+		if err = errors.Join(err, tx.Rollback()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // queue is a pool on the shard with the check of the queue of changes, and so with those. In one database that is the pool of the apps.
