@@ -27,6 +27,7 @@ func sharded() []stage.Scenario {
 		return s
 	}
 	return []stage.Scenario{
+		scenario("reshard", "one shard is divided into two, prepared and switched to", stage.Scenario{Beside: besideIs, Prepare: addShards, Faults: reshard}),
 		scenario("shard-kill", "SIGKILL of the MySQL of one shard in mid-slot, and a restart", stage.Scenario{Beside: besideIs, Faults: killShard}),
 		scenario("reparent", "another tablet becomes the primary of one shard, as planned, and back", stage.Scenario{Beside: besideIs, Prepare: func(ctx context.Context, s *stage.Stage) error {
 			_, err := victimShard(s).AddReplica(ctx)
@@ -34,7 +35,7 @@ func sharded() []stage.Scenario {
 		}, Faults: reparent}),
 		scenario("reparent-dead", "the primary of one shard is killed, with its MySQL, and another takes its place", stage.Scenario{Beside: besideIs, Prepare: followClosely,
 			Faults: reparentFromDead}),
-		scenario("gate-kill", "SIGKILL of vtgate, and a restart", stage.Scenario{Faults: killGate}),
+		scenario("gate-kill", "SIGKILL of vtgate, whose transactions stay for 30 s, and a restart", stage.Scenario{Faults: killGate, Drain: 2 * time.Minute}),
 		scenario("app-lost-answer", "statements of the apps are done, COMMITs too, but they see a broken connection", stage.Scenario{AppWire: []wire.Rule{
 			{Match: "COMMIT", Chance: 0.25, Do: wire.Drop, After: true}, {Chance: 0.02, Do: wire.Drop, After: true}, {Chance: 0.01, Do: wire.Drop}}}),
 	}
@@ -102,14 +103,62 @@ func reparentFromDead(ctx context.Context, s *stage.Stage) {
 	}
 }
 
+// gateTime is how long a vttablet keeps a transaction that a dead vtgate had begun: its rows are locked until then.
+const gateTime = 30 * time.Second
+
 func killGate(ctx context.Context, s *stage.Stage) {
 	dice := s.Dice(1)
 	for stage.Pause(ctx, 2*time.Second) && s.IntoSlot(ctx, time.Duration(dice.IntN(150))*time.Millisecond) {
-		s.During("SIGKILL of vtgate", "", 2*stage.Lease, func() {
+		s.During("SIGKILL of vtgate", "", gateTime+2*stage.Lease, func() {
 			s.Engine.Vitess.KillGate()
 			if err := s.Engine.Vitess.StartGate(context.WithoutCancel(ctx)); err != nil {
 				s.Logf("vtgate does not come back: %v", err)
 			}
 		})
+	}
+}
+
+// parts are those that take the place of the first shard.
+var parts = []string{"-40", "40-80"}
+
+func addShards(ctx context.Context, s *stage.Stage) error {
+	_, err := s.Engine.Vitess.AddShards(ctx, parts...)
+	return err
+}
+
+// reshard divides the first shard as an operator does: the new ones get what no reshard copies before traffic is switched to them.
+func reshard(ctx context.Context, s *stage.Stage) {
+	ctx = context.WithoutCancel(ctx) // half of it is no shard
+	v, from, into := s.Engine.Vitess, victimShard(s), s.Engine.Vitess.Shards[2:]
+	stage.Pause(ctx, 3*time.Second)
+	r, err := v.Reshard(ctx, []*vitess.Shard{from}, into)
+	if err == nil {
+		err = s.PrepareShards(ctx, from, into)
+	}
+	if err == nil {
+		waiting, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		err = r.Copied(waiting)
+	}
+	for _, shard := range into {
+		if err == nil {
+			err = s.Watch(ctx, shard)
+		}
+	}
+	if err != nil {
+		s.Find("reshard", "%v", err)
+		return
+	}
+	s.DuringOn(from.Name, "traffic switched", 2*stage.Lease, func() {
+		if err = r.Switch(ctx); err == nil {
+			err = s.Divided(from, into)
+		}
+	})
+	stage.Pause(ctx, 3*time.Second) // they are worked on
+	if err == nil {
+		err = r.Complete(ctx)
+	}
+	if err != nil {
+		s.Find("reshard", "%v", err)
 	}
 }

@@ -29,8 +29,8 @@ func (j *judgement) times(s *story) {
 			if !j.rules.ClockSteps {
 				j.report.Latest = max(j.report.Latest, late)
 			}
-			if late > j.rules.MaxLate && !j.rules.ClockSteps {
-				j.find("late", s.id, "first called %s after %s; %s are allowed", late, from.Format(time.RFC3339Nano), j.rules.MaxLate)
+			if late > j.rules.Beside && !j.rules.ClockSteps {
+				j.find("late", s.id, "first called %s after %s; %s are allowed", late, from.Format(time.RFC3339Nano), j.rules.Beside)
 			}
 		}
 	}

@@ -17,6 +17,7 @@ type Rules struct {
 	Batch      int           // worker.batch
 	Streams    int           // how many batches of a bucket may be in memory: one, and one for each job_exec that is slow
 	MaxLate    time.Duration // of a first call, after its slot or, if that is later, the commit of its insert
+	Beside     time.Duration // the same, and of an event, on a shard where nothing is broken while another is; 0 for MaxLate
 	MaxChecks  int
 	MaxErrors  int
 	InFlight   time.Duration     // how long after a cancel a call may still start that was read before
@@ -219,7 +220,11 @@ func (j *judgement) stoodStill(stalls []Event) {
 		}
 	}
 	slices.SortStableFunc(j.faults, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
+	if j.rules.Beside == 0 {
+		j.rules.Beside = j.rules.MaxLate
+	}
 	j.rules.MaxLate += j.report.StoodStill
+	j.rules.Beside += j.report.StoodStill
 	j.rules.InFlight += j.report.StoodStill
 }
 

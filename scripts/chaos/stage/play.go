@@ -48,6 +48,7 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	}
 	s.crew.hire(ctx, max(s.Scenario.Workers.Number, 3))
 	defer s.crew.dismiss()
+	s.begun.Store(true)
 	var busy sync.WaitGroup
 	for i := range apps {
 		busy.Go(func() { s.newApp(uint64(i)).ask(playing) })

@@ -45,6 +45,7 @@ type Stage struct {
 	jobs    *steps.Jobs
 	crew    *crew
 	parts   []*part
+	begun   atomic.Bool // apps and workers
 	over    atomic.Bool // the time of faults
 	mu      sync.Mutex
 	found   []checker.Finding // by the scenario itself
@@ -120,7 +121,7 @@ func (s *Stage) makeDatabase(ctx context.Context) error {
 
 // rules are what the checker is to hold a part of this run against.
 func (s *Stage) rules(p *part) checker.Rules {
-	rules := checker.Rules{Resolution: resolution, Entity: entity, Batch: batch, Streams: 2, MaxLate: 20 * time.Second,
+	rules := checker.Rules{Resolution: resolution, Entity: entity, Batch: batch, Streams: 2, MaxLate: maxLate,
 		MaxChecks: maxChecks, MaxErrors: maxErrors, InFlight: 10 * time.Second, Lease: Lease, Outcomes: worker.Outcomes(), Tx: worker.IsTx(), Long: worker.IsLong(), Callers: worker.Callers(),
 		Steps: worker.Steps(), StepTx: worker.TxStep,
 		LocksNeighbours: s.Engine.LocksNeighbours()}
@@ -128,7 +129,7 @@ func (s *Stage) rules(p *part) checker.Rules {
 		s.Scenario.Rules(&rules)
 	}
 	if s.beside(p) {
-		rules.MaxLate = s.Scenario.Beside
+		rules.MaxLate, rules.Beside = maxLate, s.Scenario.Beside
 	}
 	return rules
 }

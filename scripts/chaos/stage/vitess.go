@@ -13,6 +13,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/client"
+	"prescient/prescient/connect"
 	"prescient/prescient/localserver/vitess"
 	"prescient/prescient/schedule"
 	"prescient/prescient/shards"
@@ -105,7 +106,7 @@ func (s *Stage) ledgerOf(shard *vitess.Shard, era int) (*ledger, error) {
 }
 
 // Divided has the shards in the place of another be read after it.
-func (s *Stage) Divided(ctx context.Context, from *vitess.Shard, into []*vitess.Shard) error {
+func (s *Stage) Divided(from *vitess.Shard, into []*vitess.Shard) error {
 	for _, p := range s.parts {
 		if p.shard != from.Name {
 			continue
@@ -117,6 +118,30 @@ func (s *Stage) Divided(ctx context.Context, from *vitess.Shard, into []*vitess.
 				return err
 			}
 			p.ledgers = append(p.ledgers, l)
+		}
+	}
+	return nil
+}
+
+// PrepareShards makes new shards ready, as vschema prepare does, once vtgate knows them.
+func (s *Stage) PrepareShards(ctx context.Context, from *vitess.Shard, into []*vitess.Shard) error {
+	source, err := connect.Open(from.DSN(), 0)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	for _, shard := range into {
+		target, err := connect.Open(shard.DSN(), 0)
+		if err != nil {
+			return err
+		}
+		for until := time.Now().Add(time.Minute); ; Pause(ctx, 300*time.Millisecond) {
+			if _, err = shards.Prepare(ctx, source, target, Prefix, ""); err == nil || time.Now().After(until) {
+				break
+			}
+		}
+		if err = errors.Join(err, target.Close()); err != nil {
+			return fmt.Errorf("preparing shard %s: %w", shard.Name, err)
 		}
 	}
 	return nil
@@ -144,7 +169,7 @@ func (s *Stage) appDSN() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	plan.Whole = s.over.Load
+	plan.Whole = func() bool { return !s.begun.Load() || s.over.Load() }
 	plan.Tell = func(what, statement string, lasts time.Duration) {
 		s.journal.Note(checker.Event{Kind: checker.Fault, What: what + " to an app", Worker: "an app", Key: statement[:min(len(statement), 60)], Took: lasts + aftermath})
 	}
