@@ -126,39 +126,44 @@ func addShards(ctx context.Context, s *stage.Stage) error {
 	return err
 }
 
-// reshard divides the first shard as an operator does: the new ones get what no reshard copies before traffic is switched to them.
+// reshard divides the first shard as an operator does: the new ones get what no reshard copies before traffic is switched to them. While it copies, it
+// locks tables now and then.
 func reshard(ctx context.Context, s *stage.Stage) {
 	ctx = context.WithoutCancel(ctx) // half of it is no shard
-	v, from, into := s.Engine.Vitess, victimShard(s), s.Engine.Vitess.Shards[2:]
 	stage.Pause(ctx, 3*time.Second)
-	r, err := v.Reshard(ctx, []*vitess.Shard{from}, into)
-	if err == nil {
-		err = s.PrepareShards(ctx, from, into)
-	}
-	if err == nil {
-		waiting, cancel := context.WithTimeout(ctx, time.Minute)
-		defer cancel()
-		err = r.Copied(waiting)
-	}
-	for _, shard := range into {
-		if err == nil {
-			err = s.Watch(ctx, shard)
-		}
-	}
-	if err != nil {
-		s.Find("reshard", "%v", err)
-		return
-	}
-	s.DuringOn(from.Name, "traffic switched", 2*stage.Lease, func() {
-		if err = r.Switch(ctx); err == nil {
-			err = s.Divided(from, into)
-		}
-	})
+	var done *vitess.Reshard
+	var err error
+	s.DuringOn(victimShard(s).Name, "reshard", 2*stage.Lease, func() { done, err = divide(ctx, s) })
 	stage.Pause(ctx, 3*time.Second) // they are worked on
 	if err == nil {
-		err = r.Complete(ctx)
+		err = done.Complete(ctx)
 	}
 	if err != nil {
 		s.Find("reshard", "%v", err)
 	}
+}
+
+func divide(ctx context.Context, s *stage.Stage) (*vitess.Reshard, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	from, into := victimShard(s), s.Engine.Vitess.Shards[2:]
+	r, err := s.Engine.Vitess.Reshard(ctx, []*vitess.Shard{from}, into)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.PrepareShards(ctx, from, into); err != nil {
+		return nil, err
+	}
+	if err := r.Copied(ctx); err != nil {
+		return nil, err
+	}
+	for _, shard := range into {
+		if err := s.Watch(ctx, shard); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.Switch(ctx); err != nil {
+		return nil, err
+	}
+	return r, s.Divided(from, into)
 }

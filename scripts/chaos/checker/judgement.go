@@ -44,9 +44,16 @@ type Finding struct {
 	ID   int64
 	Key  string `json:",omitempty"` // of a schedule, or a run or event of one
 	Text string
+	// Shard is that of a Vitess on which it was not kept.
+	Shard string `json:",omitempty"`
 }
 
 func (f Finding) String() string {
+	if f.Shard != "" {
+		shard := f.Shard
+		f.Shard = ""
+		return "shard " + shard + ": " + f.String()
+	}
 	if f.Key != "" {
 		return fmt.Sprintf("%s: schedule %s: %s", f.Rule, f.Key, f.Text)
 	}

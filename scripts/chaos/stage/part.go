@@ -138,9 +138,7 @@ func (s *Stage) judge(ctx context.Context, stopped time.Duration) (report checke
 			verdict.Beside = max(report.Beside, verdict.Latest)
 		}
 		for f := range verdict.Findings {
-			if p.shard != "" {
-				verdict.Findings[f].Text = "shard " + p.shard + ": " + verdict.Findings[f].Text
-			}
+			verdict.Findings[f].Shard = p.shard
 		}
 		if i == 0 {
 			report = verdict

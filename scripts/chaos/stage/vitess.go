@@ -178,10 +178,13 @@ func (s *Stage) appDSN() (string, error) {
 	return with(s.Engine.dsn(s.Database, 0, func(config *mysql.Config) { config.Net = network }), params), nil
 }
 
-// clockDSN names who is asked for the time: of a Vitess the MySQL of the last shard, which is never broken. All are on one machine.
+// clockDSN names who is asked for the time: of a Vitess the last shard, of which alone nothing is broken, by the way of the workers. All are on one
+// machine.
 func (s *Stage) clockDSN() string {
-	last := s.parts[len(s.parts)-1]
-	return last.ledgers[0].dsn("")
+	if s.Engine.Vitess == nil {
+		return s.dsn("")
+	}
+	return s.Engine.Vitess.Shards[1].DSN()
 }
 
 // awaitTables rehearses what apps do, and takes it back, until vtgate has heard of all tables and columns.
