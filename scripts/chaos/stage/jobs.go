@@ -93,3 +93,18 @@ func (s *Stage) writeSome(ctx context.Context, db *sql.DB, dice *rand.Rand) erro
 	}
 	return tx.Commit()
 }
+
+// queue is a pool on the shard with the check of the queue of changes, and so with those. In one database that is the pool of the apps.
+func (s *Stage) queue() (*sql.DB, func(), error) {
+	if s.Engine.Vitess == nil {
+		return s.App, func() {}, nil
+	}
+	place := evidence.PlaceOf(evidence.QueueEntity, worker.QueueExec)
+	for _, p := range s.parts {
+		if p.keys.Have(place) {
+			db, err := open(with(s.Engine.Vitess.shard(p.shard).DSN(), "readTimeout=10s&timeout=5s"))
+			return db, func() { _ = db.Close() }, err
+		}
+	}
+	return nil, nil, errors.New("no shard has the queue of changes")
+}

@@ -85,29 +85,6 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	return report, s.journal.Close()
 }
 
-// drain waits until no check is pending but what is far ahead, nothing of a schedule is late, and all changes are handled.
-func (s *Stage) drain(ctx context.Context) error {
-	left := -1
-	var err error
-	for until := time.Now().Add(s.Scenario.Drain); time.Now().Before(until); Pause(ctx, 200*time.Millisecond) {
-		left = 0
-		for _, p := range s.parts {
-			if left == 0 && err == nil {
-				left, err = p.left(ctx)
-			}
-		}
-		if err == nil && left == 0 {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		err = nil
-	}
-	s.Logf("after %s %d rows or changes are still pending (%v)", s.Scenario.Drain, left, err)
-	return nil // the checker sees them
-}
-
 func (s *Stage) newApp(number uint64) *app {
 	return &app{db: s.App, client: s.Client, journal: s.journal, load: s.Scenario.Load, sharded: s.Engine.Vitess != nil, dice: s.Dice(100 + number), ids: int64(number+1) * 1_000_000}
 }
