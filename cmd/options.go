@@ -79,6 +79,9 @@ type Deps struct {
 	Config config.Config
 	// DB is the worker's pool. It is closed when the command ends.
 	DB *sqlx.DB
+	// Shard is that of Vitess which DB is targeted at, such as -80, where Register is called for each; empty otherwise. A pool of your own takes it as
+	// connect.Options.Shard.
+	Shard string
 	// Client inserts and cancels further checks.
 	Client *client.Client
 	// Schedules creates schedules, and makes job_execs for them to run. Their timers are registered.
@@ -154,7 +157,7 @@ func New(options Options) *cobra.Command {
 		ConfigPaths: options.ConfigPaths, Brokers: options.Brokers, Formats: options.Formats, Mail: options.Mail, WakeUps: options.WakeUps, Serve: options.Serve, Page: options.Page, Screen: &output.Screen{Writer: options.Stderr}}
 	if options.Register != nil {
 		prog.Register = func(ctx context.Context, s *program.Session) error {
-			return options.Register(ctx, s.Registry, Deps{Config: s.Config, DB: s.DB, Client: s.Client, Schedules: s.Schedules, Jobs: s.Jobs, Events: s.Schedules.Outbox(), Long: s.Long, Log: s.Log})
+			return options.Register(ctx, s.Registry, Deps{Config: s.Config, DB: s.DB, Shard: s.Shard, Client: s.Client, Schedules: s.Schedules, Jobs: s.Jobs, Events: s.Schedules.Outbox(), Long: s.Long, Log: s.Log})
 		}
 	}
 	root := &cobra.Command{

@@ -28,6 +28,7 @@ type shop struct {
 
 	mu     sync.Mutex
 	called map[string]time.Duration // by entity: how late
+	shards []string                 // for which Register was called
 }
 
 func newShop(t *testing.T) *shop {
@@ -35,7 +36,10 @@ func newShop(t *testing.T) *shop {
 		"tables": {"future_job": {"column_vindexes": [{"column": "job_key", "name": "itself"}]}}}`})
 	s := &shop{T: t, Cluster: cluster, called: make(map[string]time.Duration), env: map[string]string{"PRESCIENT_DSN": cluster.DSN(),
 		"PRESCIENT_SLOTS_RESOLUTION": "1s", "PRESCIENT_SWEEP_EVERY": "1s", "PRESCIENT_SWEEP_GRACE": "1s", "PRESCIENT_WORKER_LEASE": "4s"}}
-	s.options.Register = func(_ context.Context, registry *prescient.Registry, _ cmd.Deps) error {
+	s.options.Register = func(_ context.Context, registry *prescient.Registry, deps cmd.Deps) error {
+		s.mu.Lock()
+		s.shards = append(s.shards, deps.Shard)
+		s.mu.Unlock()
 		return registry.Register("check", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -136,6 +140,11 @@ func TestOneProcessServesEachShardOfVitess(t *testing.T) {
 	s.wants("again", 20)
 	worker.stop()
 
+	for _, shard := range s.Shards {
+		if !slices.Contains(s.shards, shard.Name) {
+			t.Errorf("Register was told of shards %q; want %s among them", s.shards, shard.Name)
+		}
+	}
 	if got := s.execute("run", "--json"); got.Code != cmd.ExitOK || strings.Count(got.Out, `"shard":"-80"`) != 1 || strings.Count(got.Out, `"shard":"80-"`) != 1 {
 		t.Errorf("%v", got)
 	}

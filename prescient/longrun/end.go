@@ -200,7 +200,7 @@ func (c *conclusion) fence(ctx context.Context, v prescient.Verdict, handOn bool
 		until, agent = &c.Now, ""
 	}
 	keeps := v.Outcome != prescient.Done
-	n, err := store.Affected(ctx, c.tx, c.tables.Stmt.Get("longrun/fence"), until, agent, ended, as, keeps, v.DueAt, v.CheckCount, c.run.row.key[:], c.run.row.token)
+	n, err := store.Affected(ctx, c.tx, c.tables.Stmt.Get("longrun/fence"), until, agent, ended, as, keeps, v.DueAt, v.CheckCount, c.run.row.key[:], c.run.row.token, c.options.Name)
 	switch {
 	case err != nil:
 		return fmt.Errorf("fence: %w", err)

@@ -3,8 +3,10 @@ package longrun_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"testing"
 
+	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/longrun"
 )
@@ -150,6 +152,23 @@ func TestWhatIsTakenOverBeforeItsEndIsCommittedGivesNoPlaceBackASecondTime(t *te
 		r.leaves("c")
 		r.answers(waits, "12:00:40", ran)
 		r.answers("c", "12:00:50", ran)
+	})
+}
+
+// The end of a call that failed was committed, and its answer was lost. A slot run has offered the check anew before the agent tries it again.
+func TestAnEndIsNotCommittedAgainOnceTheRunIsOfferedAnew(t *testing.T) {
+	one(t, func(t *testing.T, r *testRig) {
+		r.insert("11:59:00", "a", "12:00")
+		r.slot("12:00:00")
+		let := r.locksCheckOf(r.running("a").run)
+		r.at("12:00:10")
+		r.forget("a").answer <- prescient.Answer{Err: errors.New("busy")}
+		r.Exec("UPDATE p_long_run SET agent = ''")
+		let()
+		r.Eventually("the agent is rid of it", func() bool { return r.runner.Running() == 0 })
+		if n := r.Count("SELECT COUNT(*) FROM p_future_job WHERE error_count > 0"); n != 0 {
+			t.Error("it has failed once more")
+		}
 	})
 }
 

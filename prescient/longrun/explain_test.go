@@ -133,7 +133,7 @@ func explained(r *Runner, some []*Run, is pendingRow) (list []rig.Explained) {
 	add("longrun/position", get("longrun/position"), position, "q00001")
 	add("longrun/position_first", get("longrun/position_first"), nil, "queue", []byte("x"), []byte("y"))
 	add("longrun/position_next", get("longrun/position_next"), position, []byte("x"), nil, "q00001", 1)
-	add("longrun/fence", get("longrun/fence"), ours, now, "w", nil, nil, true, now, 0, key[:], 1)
+	add("longrun/fence", get("longrun/fence"), ours, now, "w", nil, nil, true, now, 0, key[:], 1, "w")
 	add("longrun/find", get("longrun/find"), map[string]string{"config": rig.ByConfig, "job": rig.ByKey}, key[:])
 	add("longrun/lock", get("longrun/lock"), future, is.slot, key[:], is.revision)
 	add("longrun/move", get("longrun/move"), future, now, now, 0, 0, 0, 0, nil, nil, is.slot, key[:], is.revision)

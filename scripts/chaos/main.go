@@ -41,7 +41,7 @@ func main() {
 func run() (good bool, err error) {
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()%1_000_000), "what happens follows from it")
 	duration := flag.Duration("duration", 20*time.Second, "how long each scenario breaks things")
-	engines := flag.String("engine", "mariadb,mysql", "servers to start: mariadb, mariadb-11.8, mysql, galera, group-replication; with --dsn, what to call it")
+	engines := flag.String("engine", "mariadb,mysql", "servers to start: mariadb, mariadb-11.8, mysql, galera, group-replication, vitess; with --dsn, what to call it")
 	dsn := flag.String("dsn", "", "run on this server, or on the hosts that it lists, as in tcp(host1:port,host2:port); the account may create databases")
 	scenarios := flag.String("scenario", "", "only these, by name; all by default")
 	list := flag.Bool("list", false, "list the scenarios")

@@ -192,9 +192,9 @@ var layers = []layer{
 	{"scripts/chaos/checker/evidence", nil},
 	{"scripts/chaos/checker/apart", nil},
 	{"scripts/chaos/wire", nil},
-	{"scripts/chaos/stage", []string{"sql", "sql/migrate", "prescient", "prescient/client", "prescient/connect", "prescient/localserver", "prescient/longrun", "prescient/prune", "prescient/schedule",
+	{"scripts/chaos/stage", []string{"sql", "sql/migrate", "prescient", "prescient/client", "prescient/connect", "prescient/localserver", "prescient/localserver/vitess", "prescient/longrun", "prescient/prune", "prescient/schedule", "prescient/shards",
 		"prescient/stats", "prescient/steps", "scripts/chaos/checker", "scripts/chaos/checker/evidence", "scripts/chaos/wire", "scripts/chaos/worker"}},
-	{"scripts/chaos/campaign", []string{"sql", "prescient", "prescient/client", "prescient/connect", "prescient/forecast", "prescient/localserver", "prescient/schedule", "scripts/chaos/checker", "scripts/chaos/checker/evidence", "scripts/chaos/stage", "scripts/chaos/wire", "scripts/chaos/worker"}},
+	{"scripts/chaos/campaign", []string{"sql", "prescient", "prescient/client", "prescient/connect", "prescient/forecast", "prescient/localserver", "prescient/localserver/vitess", "prescient/schedule", "scripts/chaos/checker", "scripts/chaos/checker/evidence", "scripts/chaos/stage", "scripts/chaos/wire", "scripts/chaos/worker"}},
 	{"scripts/chaos/worker", []string{"cmd", "jobs/changequeue", "prescient", "prescient/connect", "prescient/longrun", "prescient/schedule", "prescient/steps", "scripts/chaos/checker", "scripts/chaos/wire"}},
 	{"scripts/*", []string{"prescient/localserver"}},
 }

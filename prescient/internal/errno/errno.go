@@ -30,7 +30,7 @@ func Passing(err error) bool {
 	switch {
 	case err == nil:
 		return false
-	case Is(err, DiskFull, TableFull, TooManyConnections, ServerShutdown, UnknownCommand, LockWaitTimeout, Deadlock,
+	case Is(err, DiskFull, TableFull, TooManyConnections, TooManyConnectionsOfUser, ServerShutdown, UnknownCommand, LockWaitTimeout, Deadlock,
 		CheckRead, ReadOnly, Autoincrement, ReadOnlyMode, NoWait, TransactionRollback, IdledOut, ConnectionKilled,
 		QueryInterrupted, ErrorDuringCommit, ResolveLock, WriteConflict, RunHook, BeforeFailover, OnFailover, ServerGone, ServerLost), Away(err):
 		return true
@@ -94,7 +94,7 @@ const (
 	NoSuchTable              = 1146
 	ErrorDuringCommit        = 1180 // Galera: the node left the cluster under the COMMIT
 	UnknownVariable          = 1193
-	TooManyConnectionsOfUser = 1203
+	TooManyConnectionsOfUser = 1203 // Vitess: a vttablet's transactions are all in use, as by those of a vtgate that died
 	LockWaitTimeout          = 1205 // on MariaDB also of a statement that waits for no lock
 	Deadlock                 = 1213
 	UserLimit                = 1226

@@ -24,7 +24,7 @@ func TestContentionFailoverAndLostConnectionsPassByThemselves(t *testing.T) {
 	}{
 		{nil, false},
 		{server(1020), true}, {server(1205), true}, {server(1213), true}, {server(1467), true}, {server(1047), true}, {server(1290), true},
-		{server(1836), true}, {server(3101), true}, {server(1040), true}, {server(1053), true}, {server(3572), true},
+		{server(1836), true}, {server(3101), true}, {server(1040), true}, {server(1203), true}, {server(1053), true}, {server(3572), true},
 		{server(1180), true}, {server(3100), true}, {server(3797), true}, {server(3798), true}, {fmt.Errorf("host a:1: %w", errno.ErrNotWritable), true},
 		{server(1317), true}, {server(1927), true}, {server(4031), true},
 		{server(1064), false}, {server(1146), false}, {server(1054), false}, {server(1062), false}, {server(3819), false}, {server(4025), false},

@@ -36,3 +36,9 @@ func find() (map[string]string, error) {
 	}
 	return found, nil
 }
+
+// Check is nil where a cluster can be started; the error wraps ErrNotFound where there is no Vitess.
+func Check() error {
+	_, err := find()
+	return err
+}

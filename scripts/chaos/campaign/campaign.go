@@ -147,6 +147,12 @@ func (c Campaign) one(ctx context.Context, engine stage.Engine, scenario stage.S
 		defer func() { o.Err = errors.Join(o.Err, done()) }()
 		engine = own
 	}
+	engine, done, err := engine.Fresh(ctx)
+	if err != nil {
+		o.Err = err
+		return o
+	}
+	defer func() { o.Err = errors.Join(o.Err, done()) }()
 	if scenario.Load.Rate == 0 {
 		scenario.Load.Rate = 100
 	}
@@ -180,6 +186,10 @@ func (c Campaign) one(ctx context.Context, engine stage.Engine, scenario stage.S
 // lacks says what an engine lacks for a scenario, empty for nothing.
 func lacks(e stage.Engine, s stage.Scenario) string {
 	switch {
+	case e.Vitess != nil && !s.Sharded && !slices.Contains(onVitess, s.Name):
+		return "it needs accounts, KILL, SET GLOBAL or a database of its own, which a Vitess has not"
+	case e.Vitess == nil && s.Sharded:
+		return "it needs a Vitess"
 	case s.Own && e.Server == nil:
 		return "it needs a server of its own"
 	case s.Cluster && e.Cluster == nil:

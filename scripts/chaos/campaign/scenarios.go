@@ -8,7 +8,7 @@ import (
 
 // Scenarios are all that there are, in the order in which they are run.
 func Scenarios() []stage.Scenario {
-	return slices.Concat(deaths(), servers(), machines(), nodes(), behaviours(), outsiders(), rollups(), forecasts())
+	return slices.Concat(deaths(), servers(), machines(), nodes(), sharded(), behaviours(), outsiders(), rollups(), forecasts())
 }
 
 // Named returns scenarios by name; ok is false where one is not known.

@@ -15,7 +15,7 @@ import (
 func Print(w io.Writer, all []Outcome) {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"engine", "scenario", "faults", "rows", "calls", "executed twice", "lost", "early", "crashed", "expired", "latest",
+	t.AppendHeader(table.Row{"engine", "scenario", "faults", "rows", "calls", "executed twice", "lost", "early", "crashed", "expired", "latest", "on other shards",
 		"schedules", "changed", "fired", "missed", "passed over", "kept apart", "quota", "long runs", "steps", "taken up again",
 		"runs of jobs", "their steps", "called again", "versions", "changes written", "findings"})
 	for _, o := range all {
@@ -25,7 +25,7 @@ func Print(w io.Writer, all []Outcome) {
 		}
 		r := o.Report
 		t.AppendRow(table.Row{o.Engine, o.Scenario, tried(r.Faults), r.Rows, r.Calls, r.Twice, r.Lost, r.Early, r.Ended["crashed"],
-			r.Ended["expired"], r.Latest.Round(100 * time.Millisecond), r.Planned.Schedules, r.Planned.Changes, r.Planned.Events + r.Planned.Runs,
+			r.Ended["expired"], r.Latest.Round(100 * time.Millisecond), r.Beside.Round(100 * time.Millisecond), r.Planned.Schedules, r.Planned.Changes, r.Planned.Events + r.Planned.Runs,
 			r.Planned.Missed, r.Planned.PassedOver, r.Planned.Apart, r.Planned.Quota, r.Long.Calls, r.Long.Steps, r.Long.Takings,
 			r.Jobs.Runs, r.Jobs.Steps, r.Jobs.Again, r.Jobs.Versions, r.Changes.Written, len(r.Findings)})
 	}

@@ -79,8 +79,9 @@ type Event struct {
 	Payload string  `json:",omitempty"` // that the run of a schedule got
 	Change  *Change `json:",omitempty"`
 
-	What string    `json:",omitempty"` // of a fault
-	Told time.Time `json:",omitzero"`  // by the database
+	What  string    `json:",omitempty"` // of a fault
+	Shard string    `json:",omitempty"` // of a fault: which alone it hit; empty for all
+	Told  time.Time `json:",omitzero"`  // by the database
 }
 
 // Journal is what a run keeps beside the database: in memory, and in a file for those who look into a finding.

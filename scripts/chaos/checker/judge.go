@@ -10,7 +10,7 @@ import (
 
 // Judge decides whether the promises were kept.
 func Judge(rules Rules, events []Event, tables evidence.Tables) Report {
-	j := &judgement{rules: rules, tables: tables, stories: make(map[int64]*story), made: make(map[string]int), plans: make(map[string]*plan), buckets: make(map[time.Time]int),
+	j := &judgement{rules: rules, tables: tables, stories: make(map[int64]*story), made: make(map[string]int), plans: make(map[string]*plan), ledger: make(map[time.Time][]evidence.Run),
 		claims: make(map[time.Time][]evidence.Claim), starts: make(map[string][]evidence.Start), jobs: make(map[evidence.RunOf][]called), report: Report{Ended: make(map[string]int), Faults: make(map[string]int)}}
 	j.gather(events)
 	j.orderByKey()

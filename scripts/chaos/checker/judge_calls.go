@@ -1,9 +1,6 @@
 package checker
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"math/bits"
 	"slices"
 	"time"
 
@@ -32,8 +29,8 @@ func (j *judgement) times(s *story) {
 			if !j.rules.ClockSteps {
 				j.report.Latest = max(j.report.Latest, late)
 			}
-			if late > j.rules.MaxLate && !j.rules.ClockSteps {
-				j.find("late", s.id, "first called %s after %s; %s are allowed", late, from.Format(time.RFC3339Nano), j.rules.MaxLate)
+			if late > j.rules.Beside && !j.rules.ClockSteps {
+				j.find("late", s.id, "first called %s after %s; %s are allowed", late, from.Format(time.RFC3339Nano), j.rules.Beside)
 			}
 		}
 	}
@@ -165,7 +162,7 @@ func (j *judgement) repeats() {
 					c.Slot.Format(time.TimeOnly), c.Worker, c.At-before.At, before.Worker)
 				continue
 			}
-			at := place{fault, before.Worker, c.Slot, bucketOf(j.entityOf(s), s.insert.Key, j.buckets[c.Slot])}
+			at := place{fault, before.Worker, c.Slot, j.bucketOf(s, c.Slot)}
 			inFlight[at]++
 			if inFlight[at] == j.rules.Batch*j.rules.Streams+1 {
 				j.find("in-flight", s.id, "%s made more than %d calls of bucket %d of slot %s be repeated", j.faults[fault].What, j.rules.Batch*j.rules.Streams,
@@ -188,11 +185,15 @@ func (j *judgement) explains(before, again called) int {
 // hits says whether a fault hit a worker.
 func (e Event) hits(worker string) bool { return e.Worker == "" || e.Worker == worker }
 
-// bucketOf computes the bucket of a job_key: its first 8 bytes, as a part of all there can be.
-func bucketOf(entity, key string, buckets int) int {
-	sum := sha256.Sum256([]byte(entity + "\x00" + key))
-	high, _ := bits.Mul64(binary.BigEndian.Uint64(sum[:8]), uint64(max(buckets, 1)))
-	return int(high)
+// bucketOf is the bucket of a check in a slot, by the ledger that was the last to have it.
+func (j *judgement) bucketOf(s *story, slot time.Time) (bucket int) {
+	place, era := evidence.PlaceOf(j.entityOf(s), s.insert.Key), -1
+	for _, r := range j.ledger[slot] {
+		if r.Keys.Have(place) && r.Era >= era {
+			bucket, era = r.Keys.Bucket(place, r.Buckets), r.Era
+		}
+	}
+	return bucket
 }
 
 // startsWithin is how long after a worker has looked at the clock a call may be noted that it then starts: both cores are busy.

@@ -55,8 +55,9 @@ func (j *judgement) heldUp(s *story, before, again called) bool {
 
 // claimsOf are the claims of the bucket that a check is in at a slot.
 func (j *judgement) claimsOf(s *story, slot time.Time) (list []evidence.Claim) {
+	place := evidence.PlaceOf(j.entityOf(s), s.insert.Key)
 	for _, c := range j.claims[slot] {
-		if c.Bucket == bucketOf(j.entityOf(s), s.insert.Key, c.Buckets) {
+		if c.Bucket == c.Keys.Bucket(place, c.Buckets) {
 			list = append(list, c)
 		}
 	}

@@ -181,7 +181,7 @@ func (j *judgement) firedEvent(p *plan, s *span, e *evidence.OutboxRow) {
 	if s.CatchUp == "skip" && late > s.Within+j.rules.InFlight {
 		j.planFinds("missed", p, "the event of %s was sent at %s, and should have been skipped", stamp(e.Due), stamp(e.InsertedAt))
 	}
-	if late > j.rules.MaxLate {
+	if late > j.rules.Beside {
 		j.planFinds("late", p, "the event of %s was sent at %s", stamp(e.Due), stamp(e.InsertedAt))
 	}
 }

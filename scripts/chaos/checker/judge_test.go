@@ -120,12 +120,12 @@ func TestAnEndByAWorkerThatWasOvertakenIsFound(t *testing.T) {
 	}
 	other := func(list []evidence.Claim) []evidence.Claim {
 		for i := range list {
-			list[i].Buckets, list[i].Bucket = 8, (bucketOf("e", "k", 8)+1)%8
+			list[i].Buckets, list[i].Bucket = 8, (evidence.Keys{}.Bucket(evidence.PlaceOf("e", "k"), 8)+1)%8
 		}
 		return list
 	}
 	divided := func(list []evidence.Claim) []evidence.Claim { // and claimed by b, with a token that begins anew
-		return append(list, evidence.Claim{Slot: noon.Add(2 * time.Second), Bucket: bucketOf("e", "k", 8), Buckets: 8, Token: 3, Worker: "b",
+		return append(list, evidence.Claim{Slot: noon.Add(2 * time.Second), Bucket: evidence.Keys{}.Bucket(evidence.PlaceOf("e", "k"), 8), Buckets: 8, Token: 3, Worker: "b",
 			At: noon.Add(2300 * time.Millisecond)})
 	}
 	call := func(ms int, number int64, worker string) Event {

@@ -17,6 +17,7 @@ type Rules struct {
 	Batch      int           // worker.batch
 	Streams    int           // how many batches of a bucket may be in memory: one, and one for each job_exec that is slow
 	MaxLate    time.Duration // of a first call, after its slot or, if that is later, the commit of its insert
+	Beside     time.Duration // the same, and of an event, on a shard where nothing is broken while another is; 0 for MaxLate
 	MaxChecks  int
 	MaxErrors  int
 	InFlight   time.Duration     // how long after a cancel a call may still start that was read before
@@ -43,9 +44,16 @@ type Finding struct {
 	ID   int64
 	Key  string `json:",omitempty"` // of a schedule, or a run or event of one
 	Text string
+	// Shard is that of a Vitess on which it was not kept.
+	Shard string `json:",omitempty"`
 }
 
 func (f Finding) String() string {
+	if f.Shard != "" {
+		shard := f.Shard
+		f.Shard = ""
+		return "shard " + shard + ": " + f.String()
+	}
 	if f.Key != "" {
 		return fmt.Sprintf("%s: schedule %s: %s", f.Rule, f.Key, f.Text)
 	}
@@ -66,6 +74,7 @@ type Report struct {
 	Lost    int
 	Early   int
 	Latest  time.Duration // of a first call
+	Beside  time.Duration // of that, on shards where nothing was broken
 	Planned Planned
 	Long    Long
 	Jobs    jobs.Report
@@ -110,7 +119,7 @@ type judgement struct {
 	stories map[int64]*story
 	plans   map[string]*plan
 	byKey   []*story // that were asked for, in the order of UNIQUE (job_key)
-	buckets map[time.Time]int
+	ledger  map[time.Time][]evidence.Run
 	claims  map[time.Time][]evidence.Claim
 	starts  map[string][]evidence.Start // by schedule
 	jobs    map[evidence.RunOf][]called // calls of steps
@@ -218,7 +227,11 @@ func (j *judgement) stoodStill(stalls []Event) {
 		}
 	}
 	slices.SortStableFunc(j.faults, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
+	if j.rules.Beside == 0 {
+		j.rules.Beside = j.rules.MaxLate
+	}
 	j.rules.MaxLate += j.report.StoodStill
+	j.rules.Beside += j.report.StoodStill
 	j.rules.InFlight += j.report.StoodStill
 }
 
@@ -237,7 +250,7 @@ func (j *judgement) gatherRows() {
 		j.story(e.ID).effects[e.Checks]++
 	}
 	for _, r := range j.tables.Runs {
-		j.buckets[r.Slot] = r.Buckets
+		j.ledger[r.Slot] = append(j.ledger[r.Slot], r)
 	}
 	for _, c := range j.tables.Claims {
 		j.claims[c.Slot] = append(j.claims[c.Slot], c)

@@ -27,6 +27,7 @@ type app struct {
 	client  *client.Client
 	journal *checker.Journal
 	load    Load
+	sharded bool
 	dice    *rand.Rand
 	ids     int64
 	known   []asked        // latest checks, which it may still change its mind about
@@ -166,7 +167,7 @@ func (a *app) insert() {
 	do := func() {
 		result, began := a.transact(rollBack, linger, func(ctx context.Context, tx *sql.Tx) error {
 			if plain {
-				return insertPlain(ctx, tx, one, job)
+				return insertPlain(ctx, tx, one, job, a.sharded)
 			}
 			_, err := a.client.Insert(ctx, tx, job)
 			return err
@@ -184,11 +185,16 @@ func (a *app) insert() {
 }
 
 // insertPlain inserts as an app in another language does.
-func insertPlain(ctx context.Context, tx *sql.Tx, one asked, job prescient.NewJob) error {
+func insertPlain(ctx context.Context, tx *sql.Tx, one asked, job prescient.NewJob, sharded bool) error {
 	const micros = "2006-01-02 15:04:05.000000"
+	columns, values, args := "", "", []any(nil)
+	if sharded { // where the row is to lie
+		key := prescient.KeyOf(job.Entity, job.JobExec, job.Tag)
+		columns, values, args = "job_key, ", "?, ", []any{key[:]}
+	}
 	expires := sql.NullString{String: job.DueAt.Add(job.ExpiresAfter).Format(micros), Valid: job.ExpiresAfter > 0}
-	_, err := tx.ExecContext(ctx, "INSERT INTO "+Prefix+"future_job (entity_name, entity_key, job_exec, due_at, payload, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
-		entity, one.key, one.exec, job.DueAt.Format(micros), string(job.Payload), expires)
+	_, err := tx.ExecContext(ctx, "INSERT INTO "+Prefix+"future_job ("+columns+"entity_name, entity_key, job_exec, due_at, payload, expires_at) VALUES ("+values+"?, ?, ?, ?, ?, ?)",
+		append(args, entity, one.key, one.exec, job.DueAt.Format(micros), string(job.Payload), expires)...)
 	return err
 }
 

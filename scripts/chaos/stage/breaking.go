@@ -48,9 +48,18 @@ func (s *Stage) Fault(what, worker string, lasts time.Duration) {
 
 // During notes a fault that lasts for as long as do, and its effects for some longer.
 func (s *Stage) During(what, worker string, longer time.Duration, do func()) {
+	s.duringOn("", what, worker, longer, do)
+}
+
+// DuringOn is During for what hits one shard of a Vitess alone.
+func (s *Stage) DuringOn(shard, what string, longer time.Duration, do func()) {
+	s.duringOn(shard, what, "", longer, do)
+}
+
+func (s *Stage) duringOn(shard, what, worker string, longer time.Duration, do func()) {
 	began := s.journal.Now()
 	do()
-	s.journal.NoteAt(checker.Event{At: began, Kind: checker.Fault, What: what, Worker: worker, Took: s.journal.Now() - began + longer + aftermath})
+	s.journal.NoteAt(checker.Event{At: began, Kind: checker.Fault, What: what, Worker: worker, Shard: shard, Took: s.journal.Now() - began + longer + aftermath})
 }
 
 // Find notes a promise that the scenario itself saw broken.

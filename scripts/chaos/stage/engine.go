@@ -13,6 +13,7 @@ import (
 
 	"prescient/prescient/connect"
 	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/vitess"
 )
 
 // Engine is a server, or a cluster of them, to run on.
@@ -22,6 +23,7 @@ type Engine struct {
 	hosts   []string
 	Server  *localserver.Server  // nil where it was given, or is a cluster: then it is not killed
 	Cluster *localserver.Cluster // nil where there is none, or it was given
+	Vitess  *Vitess              // nil where it is none
 
 	ClockFile string // the file that a server's clock goes by, where it can be set
 	Disk      string // the folder of a server's own disk
@@ -47,9 +49,12 @@ func Given(name, dsn string) (Engine, error) {
 	return Engine{Name: name, config: config, hosts: hosts}, nil
 }
 
-// Start starts what is called mariadb, mariadb-11.8, mysql, galera or group-replication, set as real ones are: a commit is
+// Start starts what is called mariadb, mariadb-11.8, mysql, galera, group-replication or vitess, set as real ones are: a commit is
 // on disk when it returns.
 func Start(ctx context.Context, name string) (Engine, error) {
+	if name == VitessName {
+		return startVitess(ctx)
+	}
 	options := localserver.Options{Durable: true, Args: []string{"--max-connections=300"}}
 	if kind := localserver.Engine(name); kind == localserver.Galera || kind == localserver.GroupReplication {
 		cluster, err := localserver.StartCluster(ctx, localserver.ClusterOptions{Engine: kind, Server: options})
@@ -87,6 +92,9 @@ func (e Engine) Close() (err error) {
 	if e.Cluster != nil {
 		err = errors.Join(err, e.Cluster.Close())
 	}
+	if e.Vitess != nil {
+		err = errors.Join(err, e.Vitess.Close())
+	}
 	return err
 }
 
@@ -97,6 +105,9 @@ func (e Engine) LocksNeighbours() bool {
 
 // dsn names a database on all hosts, from the first-th on, in turn.
 func (e Engine) dsn(database string, first int, change func(*mysql.Config)) string {
+	if e.Vitess != nil {
+		database = vitess.Keyspace // the only one
+	}
 	config := e.config.Clone()
 	at := first % len(e.hosts)
 	config.Addr = strings.Join(slices.Concat(e.hosts[at:], e.hosts[:at]), ",")

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -61,17 +62,23 @@ func (s *Stage) editJobs(ctx context.Context) {
 
 // writeChanges writes changes in transactions that commit in another order than that of their ids, until ctx ends. One in ten rolls back.
 func (s *Stage) writeChanges(ctx context.Context, dice *rand.Rand) {
+	db, done, err := s.queue()
+	if err != nil {
+		s.Logf("writing changes: %v", err)
+		return
+	}
+	defer done()
 	for Pause(ctx, time.Duration(dice.Int64N(int64(200*time.Millisecond)))) {
-		if err := s.writeSome(ctx, dice); err != nil && ctx.Err() == nil && s.Scenario.Faults == nil {
+		if err := s.writeSome(ctx, db, dice); err != nil && ctx.Err() == nil && s.Scenario.Faults == nil {
 			s.Logf("writing changes: %v", err)
 		}
 	}
 }
 
-func (s *Stage) writeSome(ctx context.Context, dice *rand.Rand) error {
+func (s *Stage) writeSome(ctx context.Context, db *sql.DB, dice *rand.Rand) error {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	tx, err := s.App.BeginTx(bounded, nil)
+	tx, err := db.BeginTx(bounded, nil)
 	if err != nil {
 		return err
 	}
@@ -85,4 +92,19 @@ func (s *Stage) writeSome(ctx context.Context, dice *rand.Rand) error {
 		return tx.Rollback()
 	}
 	return tx.Commit()
+}
+
+// queue is a pool on the shard with the check of the queue of changes, and so with those. In one database that is the pool of the apps.
+func (s *Stage) queue() (*sql.DB, func(), error) {
+	if s.Engine.Vitess == nil {
+		return s.App, func() {}, nil
+	}
+	place := evidence.PlaceOf(evidence.QueueEntity, worker.QueueExec)
+	for _, p := range s.parts {
+		if p.keys.Have(place) {
+			db, err := open(with(s.Engine.Vitess.shard(p.shard).DSN(), "readTimeout=10s&timeout=5s"))
+			return db, func() { _ = db.Close() }, err
+		}
+	}
+	return nil, nil, errors.New("no shard has the queue of changes")
 }

@@ -163,7 +163,7 @@ func (p *planner) change(do string, one *planned, call func(ctx context.Context,
 	}
 	result, began := p.transact(end < 6, 0, func(ctx context.Context, tx *sql.Tx) error {
 		passedOver := func(n *int) error {
-			return tx.QueryRowContext(ctx, "SELECT COALESCE(passed_over, 0) FROM "+Prefix+"schedule WHERE id = ? FOR UPDATE", one.ID).Scan(n)
+			return tx.QueryRowContext(ctx, "SELECT COALESCE(passed_over, 0) FROM "+Prefix+"schedule WHERE "+p.at(one.ID)+" FOR UPDATE").Scan(n)
 		}
 		if do != "create" { // the row is locked, so that this is what its timer did in all
 			if err := passedOver(&c.PassedOver); err != nil {
@@ -185,11 +185,14 @@ func (p *planner) change(do string, one *planned, call func(ctx context.Context,
 			c.PassedBy -= c.PassedOver
 		}
 		if do != "delete" {
-			if err := read(ctx, tx, one.ID, c); err != nil {
+			if err := p.read(ctx, tx, one.ID, c); err != nil {
 				return err
 			}
 		}
 		if end >= 6 && end < 10 {
+			if p.sharded { // vtgate has no KILL
+				return errEnded
+			}
 			_, _ = tx.ExecContext(ctx, "KILL CONNECTION_ID()") // it says that it was killed
 			return errEnded
 		}
@@ -199,11 +202,20 @@ func (p *planner) change(do string, one *planned, call func(ctx context.Context,
 	return result
 }
 
+// at names a schedule, and where it lies on a sharded keyspace.
+func (p *planner) at(id string) string {
+	place := prescient.Entity{Name: prescient.ScheduleEntity, Key: id}.KeyspaceID()
+	if p.sharded {
+		return fmt.Sprintf("place = X'%X' AND id = '%s'", place[:], id)
+	}
+	return "id = '" + id + "'"
+}
+
 // read reads in a change's transaction what it comes to.
-func read(ctx context.Context, tx *sql.Tx, id string, c *checker.Change) error {
+func (p *planner) read(ctx context.Context, tx *sql.Tx, id string, c *checker.Change) error {
 	const layout = "2006-01-02 15:04:05.999999"
 	var created, updated, first string
-	if err := tx.QueryRowContext(ctx, "SELECT version, created_at, COALESCE(updated_at, created_at) FROM "+Prefix+"schedule WHERE id = ?", id).Scan(&c.Version, &created, &updated); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT version, created_at, COALESCE(updated_at, created_at) FROM "+Prefix+"schedule WHERE "+p.at(id)).Scan(&c.Version, &created, &updated); err != nil {
 		return err
 	}
 	key := prescient.KeyOf(prescient.Entity{Name: prescient.ScheduleEntity, Key: id}, schedule.TimerExec, "")

@@ -3,14 +3,11 @@ package stage
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"sync"
 	"time"
 
-	"prescient/prescient"
 	"prescient/scripts/chaos/checker"
-	"prescient/scripts/chaos/checker/evidence"
 )
 
 // Play plays the scenario and returns the verdict. Things break for as long as duration, and until there are as many rows
@@ -23,9 +20,14 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	if err := s.makeWeeks(ctx); err != nil {
 		return report, err
 	}
+	if s.Scenario.Prepare != nil {
+		if err := s.Scenario.Prepare(ctx, s); err != nil {
+			return report, err
+		}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := errors.Join(s.reports.listen(ctx), watchClock(ctx, s.dsn(""), s.journal)); err != nil {
+	if err := errors.Join(s.reports.listen(ctx), watchClock(ctx, s.clockDSN(), s.journal)); err != nil {
 		return report, err
 	}
 	watchMachine(ctx, s.journal)
@@ -46,6 +48,7 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	}
 	s.crew.hire(ctx, max(s.Scenario.Workers.Number, 3))
 	defer s.crew.dismiss()
+	s.begun.Store(true)
 	var busy sync.WaitGroup
 	for i := range apps {
 		busy.Go(func() { s.newApp(uint64(i)).ask(playing) })
@@ -72,16 +75,9 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	}
 	stopped := s.journal.Now()
 	s.crew.dismiss()
-	tables, err := s.read(ctx)
-	if err != nil {
+	if report, err = s.judge(ctx, stopped); err != nil {
 		return report, err
 	}
-	if tables.Sums, err = s.sumUp(ctx); err != nil {
-		return report, fmt.Errorf("summing up history: %w", err)
-	}
-	rules := s.rules()
-	rules.Stopped = stopped
-	report = checker.Judge(rules, s.journal.Events(), tables)
 	report.Findings = append(report.Findings, s.found...)
 	if report.StoodStill > 0 {
 		s.Logf("%s %s: the machine stood still for %s in all, which may have cost leases", s.Engine.Name, s.Scenario.Name, report.StoodStill.Round(10*time.Millisecond))
@@ -89,27 +85,6 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	return report, s.journal.Close()
 }
 
-// drain waits until no check is pending but what is far ahead, nothing of a schedule is late, and all changes are handled.
-func (s *Stage) drain(ctx context.Context) error {
-	left := -1
-	var err error
-	for until := time.Now().Add(s.Scenario.Drain); time.Now().Before(until); Pause(ctx, 200*time.Millisecond) {
-		err = s.App.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+Prefix+"future_job WHERE next_check_at < "+
-			"UTC_TIMESTAMP() + INTERVAL IF(entity_name = '"+prescient.ScheduleEntity+"', -3, 21600) SECOND AND entity_name <> '"+evidence.QueueEntity+"' AND CONCAT(entity_name, '|', entity_key) NOT LIKE '%"+evidence.OutsiderPrefix+"%'").Scan(&left)
-		if err == nil && left == 0 {
-			left, err = evidence.Unhandled(ctx, s.App, Prefix)
-		}
-		if err == nil && left == 0 {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	s.Logf("after %s %d rows or changes are still pending (%v)", s.Scenario.Drain, left, err)
-	return nil // the checker sees them
-}
-
 func (s *Stage) newApp(number uint64) *app {
-	return &app{db: s.App, client: s.Client, journal: s.journal, load: s.Scenario.Load, dice: s.Dice(100 + number), ids: int64(number+1) * 1_000_000}
+	return &app{db: s.App, client: s.Client, journal: s.journal, load: s.Scenario.Load, sharded: s.Engine.Vitess != nil, dice: s.Dice(100 + number), ids: int64(number+1) * 1_000_000}
 }

@@ -18,11 +18,19 @@ type Scenario struct {
 
 	Own     bool     // it needs a server that may be killed and set up at will
 	Cluster bool     // it needs a cluster whose nodes may be killed
+	Sharded bool     // it needs a Vitess
 	Tables  []string // statements to run after migrate
 	Load    Load
 	Workers Workers
 
 	Hours bool // history has an hour for each second, so that hours are summed up while ends of them are committed yet
+
+	// Beside, where it is given, is how late a first call may come on the shards of a Vitess of which nothing is broken: all but the first.
+	Beside time.Duration
+	// Prepare, where it is given, makes ready what is to be broken before apps and workers begin.
+	Prepare func(ctx context.Context, s *Stage) error
+	// AppWire is what happens to the statements of the apps of a Vitess.
+	AppWire []wire.Rule
 
 	Drain time.Duration // how long what is due may take once nothing breaks any more; a minute by default
 

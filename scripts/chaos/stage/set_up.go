@@ -16,6 +16,7 @@ const (
 	StopGrace  = time.Second
 	maxChecks  = 3
 	maxErrors  = 2
+	maxLate    = 20 * time.Second
 )
 
 // The account of the workers on a server that is ours, and gone with it.

@@ -4,25 +4,18 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
 
-	"prescient/prescient"
 	"prescient/prescient/client"
-	"prescient/prescient/connect"
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
 	"prescient/scripts/chaos/checker"
-	"prescient/scripts/chaos/checker/evidence"
 	"prescient/scripts/chaos/wire"
-	"prescient/scripts/chaos/worker"
-	"prescient/sql/migrate"
 )
 
 // Setup says what is played, and where.
@@ -47,6 +40,8 @@ type Stage struct {
 	Plans   *schedule.Schedules
 	jobs    *steps.Jobs
 	crew    *crew
+	parts   []*part
+	begun   atomic.Bool // apps and workers
 	over    atomic.Bool // the time of faults
 	mu      sync.Mutex
 	found   []checker.Finding // by the scenario itself
@@ -69,68 +64,6 @@ func (s *Stage) workerDSN(place int) string {
 	}), s.Scenario.Workers.Params)
 }
 
-// open makes database, tables and journal, and names the socket.
-func (s *Stage) open(ctx context.Context) (err error) {
-	if s.journal, err = checker.NewJournal(filepath.Join(s.Dir, "journal.jsonl")); err != nil {
-		return err
-	}
-	s.reports = newReports(s.journal, s.Logf)
-	statements := []string{"DROP DATABASE IF EXISTS " + s.Database, "CREATE DATABASE " + s.Database + " CHARACTER SET utf8mb4"}
-	if s.Engine.Server != nil {
-		statements = append(statements, "CREATE USER IF NOT EXISTS "+workerUser+" IDENTIFIED BY '"+workerPassword+"'",
-			"GRANT ALL ON "+s.Database+".* TO "+workerUser)
-	}
-	if err := s.Engine.admin(ctx, statements...); err != nil {
-		return fmt.Errorf("making the database: %w", err)
-	}
-	if s.App, err = open(s.dsn("readTimeout=10s&timeout=5s")); err != nil {
-		return err
-	}
-	s.App.SetConnMaxLifetime(2 * time.Second) // new ones see what was set meanwhile
-	if _, err := migrate.Up(ctx, s.App, migrate.Schema{Prefix: Prefix, Resolution: resolution}); err != nil {
-		return err
-	}
-	// No key but a number, without which a replication group refuses rows: an effect that is there twice must show.
-	if _, err := s.App.ExecContext(ctx, "CREATE TABLE "+Prefix+"effects (id BIGINT NOT NULL, checks INT NOT NULL, n BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY)"); err != nil {
-		return err
-	}
-	if err := evidence.MakeJobs(ctx, s.App, Prefix); err != nil {
-		return err
-	}
-	if err := evidence.Watch(ctx, s.App, Prefix); err != nil {
-		return err
-	}
-	statements = s.Scenario.Tables
-	if s.Scenario.Hours {
-		statements = append(hours(), statements...)
-	}
-	for _, statement := range statements {
-		if _, err := s.App.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("setting up: %w", err)
-		}
-	}
-	if s.Client, err = client.New(ctx, s.App, client.Options{Prefix: Prefix}); err != nil {
-		return err
-	}
-	s.Plans = schedule.New(s.Client)
-	if !s.hasJobs() {
-		return nil
-	}
-	return s.makeJobs(ctx)
-}
-
-// rules are what the checker is to hold this run against.
-func (s *Stage) rules() checker.Rules {
-	rules := checker.Rules{Resolution: resolution, Entity: entity, Batch: batch, Streams: 2, MaxLate: 20 * time.Second,
-		MaxChecks: maxChecks, MaxErrors: maxErrors, InFlight: 10 * time.Second, Lease: Lease, Outcomes: worker.Outcomes(), Tx: worker.IsTx(), Long: worker.IsLong(), Callers: worker.Callers(),
-		Steps: worker.Steps(), StepTx: worker.TxStep,
-		LocksNeighbours: s.Engine.LocksNeighbours()}
-	if s.Scenario.Rules != nil {
-		s.Scenario.Rules(&rules)
-	}
-	return rules
-}
-
 // wire is what happens to the statements of a worker, as long as it is time for faults.
 func (s *Stage) wire(place, life int) []wire.Rule {
 	if s.Scenario.Workers.Wire == nil || s.over.Load() {
@@ -139,34 +72,11 @@ func (s *Stage) wire(place, life int) []wire.Rule {
 	return s.Scenario.Workers.Wire(place, life)
 }
 
-// read reads the tables as a worker does: on a cluster, once the node has all that was committed.
-func (s *Stage) read(ctx context.Context) (evidence.Tables, error) {
-	db, err := connect.Open(s.dsn(""), 0)
-	if err != nil {
-		return evidence.Tables{}, err
-	}
-	defer db.Close()
-	tables, err := evidence.Read(ctx, db.DB, Prefix, counted())
-	if err == nil && s.Scenario.Hours {
-		err = realEnds(ctx, s.App, &tables)
-	}
-	if err == nil && !tables.AllClaims {
-		s.Logf("no trigger here noted the claims: whoever claimed a bucket last may end its rows")
-	}
-	return tables, err
-}
-
-// counted are the outcomes that slot runs count: all but those of the app.
-func counted() (list []string) {
-	for _, outcome := range prescient.Outcomes() {
-		if !outcome.ByApp() {
-			list = append(list, string(outcome))
-		}
-	}
-	return list
-}
-
 // Clear drops the stage's database.
 func (s *Stage) Clear(ctx context.Context) error {
-	return errors.Join(s.Engine.admin(ctx, "DROP DATABASE IF EXISTS "+s.Database), os.RemoveAll(s.Dir))
+	var err error
+	if s.Engine.Vitess == nil {
+		err = s.Engine.admin(ctx, "DROP DATABASE IF EXISTS "+s.Database)
+	}
+	return errors.Join(err, os.RemoveAll(s.Dir))
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // sumUp sums up all of history as the product does, once nothing ends any more, and reads the sums and what history had.
-func (s *Stage) sumUp(ctx context.Context) (*evidence.Sums, error) {
-	db, err := connect.Open(s.dsn(""), 0)
+func (s *Stage) sumUp(ctx context.Context, l *ledger) (*evidence.Sums, error) {
+	db, err := l.open("")
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (s *Stage) sumUp(ctx context.Context) (*evidence.Sums, error) {
 			return nil, err
 		}
 	}
-	if err := s.finish(ctx, s.lastOf(sums.History)); err != nil {
+	if err := s.finish(ctx, l, s.lastOf(sums.History)); err != nil {
 		return nil, err
 	}
 	return &sums, sums.Read(ctx, db.DB, Prefix)
@@ -49,12 +49,12 @@ const mostRounds = 60
 
 // finish has a rollup work until nothing is left, by a clock of a day later: then each hour with ends is over, and so is its day, and it is
 // looked at no more.
-func (s *Stage) finish(ctx context.Context, last time.Time) error {
+func (s *Stage) finish(ctx context.Context, l *ledger, last time.Time) error {
 	until := last.UTC().Truncate(time.Hour).Add(26 * time.Hour)
 	if until.Hour() == 0 { // the last hour of the day before is summed an hour later, and the day with it
 		until = until.Add(time.Hour)
 	}
-	db, err := connect.Open(with(s.dsn(""), fmt.Sprintf("timestamp=%d.000000", until.Unix())), 0)
+	db, err := l.open(fmt.Sprintf("timestamp=%d.000000", until.Unix()))
 	if err != nil {
 		return err
 	}

@@ -63,6 +63,8 @@ func (r *Rule) lasts() time.Duration {
 type Plan struct {
 	// Tell is called before a rule is carried out that breaks something, with how long it does.
 	Tell func(what, statement string, lasts time.Duration)
+	// Whole, where it is given, says whether nothing breaks any more.
+	Whole func() bool
 
 	mu    sync.Mutex
 	dice  *rand.Rand
@@ -72,25 +74,34 @@ type Plan struct {
 
 // NewPlan reads rules as JSON; an empty text has none.
 func NewPlan(text string, seed uint64) (*Plan, error) {
+	var rules []Rule
+	if text != "" {
+		if err := json.Unmarshal([]byte(text), &rules); err != nil {
+			return nil, fmt.Errorf("reading rules: %w", err)
+		}
+	}
+	return With(rules, seed)
+}
+
+// With is a plan of rules.
+func With(rules []Rule, seed uint64) (*Plan, error) {
 	p := &Plan{Tell: func(string, string, time.Duration) {}, dice: rand.New(rand.NewPCG(seed, 1))}
-	if text == "" {
-		return p, nil
-	}
-	if err := json.Unmarshal([]byte(text), &p.rules); err != nil {
-		return nil, fmt.Errorf("reading rules: %w", err)
-	}
-	for _, r := range p.rules {
+	for _, r := range rules {
 		from, err := regexp.Compile("(?s)" + r.From)
 		if err != nil {
 			return nil, fmt.Errorf("reading rules: %w", err)
 		}
 		r.from = from
+		p.rules = append(p.rules, &r)
 	}
 	return p, nil
 }
 
 // due returns the rules to be carried out at a statement.
 func (p *Plan) due(statement string) (list []*Rule) {
+	if p.Whole != nil && p.Whole() {
+		return nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, r := range p.rules {

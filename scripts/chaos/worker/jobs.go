@@ -25,8 +25,9 @@ const (
 // Steps are the steps of each job.
 func Steps() []string { return []string{LoadStep, TxStep, TellStep} }
 
-// QueueExec is the job_exec of the queue of changes, and QueueName its key.
-const QueueExec = "changes"
+// QueueExec is the job_exec of the queue of changes, and its key. By that it is on the second shard of a Vitess: what it reads lies with it, and is not
+// divided.
+const QueueExec = "edits"
 
 // gapWait is how long the queue waits for an id that is missing: longer than any transaction of the apps takes.
 const gapWait = 20 * time.Second

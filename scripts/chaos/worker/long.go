@@ -79,13 +79,23 @@ func registerLong(ctx context.Context, registry *prescient.Registry, checks *rep
 			deps.Log.Info().Err(err).Msg("some long runs were ended in mid-step")
 		}
 	}()
-	guards := prescient.Guards{MaxChecks: c.Guards.MaxChecks, MaxErrors: c.Guards.MaxErrors}
-	if err := errors.Join(runner.Register(registry, LongExec, l.call, guards), runner.RegisterIn(Pool, registry, PooledExec, l.call, guards),
-		runner.Register(registry, LongRunExec, l.scheduled(deps), guards)); err != nil {
+	if err := l.register(registry, deps); err != nil {
 		return nil, err
 	}
 	go runner.Serve(ctx)
 	return l, nil
+}
+
+// registerOnShard registers them on one of several shards, where the command's own agent of the shard has them.
+func registerOnShard(registry *prescient.Registry, checks *reporter, deps cmd.Deps) error {
+	l := &long{runner: deps.Long, checks: checks}
+	return l.register(registry, deps)
+}
+
+func (l *long) register(registry *prescient.Registry, deps cmd.Deps) error {
+	guards := prescient.Guards{MaxChecks: deps.Config.Guards.MaxChecks, MaxErrors: deps.Config.Guards.MaxErrors}
+	return errors.Join(l.runner.Register(registry, LongExec, l.call, guards), l.runner.RegisterIn(Pool, registry, PooledExec, l.call, guards),
+		l.runner.Register(registry, LongRunExec, l.scheduled(deps), guards))
 }
 
 // checkpoint is what a long run saves.

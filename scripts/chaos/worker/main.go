@@ -51,6 +51,9 @@ func Main() {
 			if err := registerJobs(registry, checks, deps); err != nil {
 				return err
 			}
+			if deps.Shard != "" {
+				return registerOnShard(registry, checks, deps)
+			}
 			runs, err = registerLong(ctx, registry, checks, deps)
 			return err
 		},

@@ -20,11 +20,22 @@ type Claim struct {
 	Token   uint64
 	Worker  string
 	At      time.Time
+	Of
+}
+
+// Of says whose ledger has a row, where shards were divided.
+type Of struct {
+	Keys Keys // that its buckets divide
+	Era  int  // after how many divisions
 }
 
 // LaterThan says whether a claim came after another that had the same key. A bucket's tokens go up. Those of two buckets say
-// nothing about one another: where a slot is divided, which gives it more of them, the new ones begin with none.
+// nothing about one another: where a slot is divided, which gives it more of them, the new ones begin with none. So does a shard that took the
+// place of another.
 func (c Claim) LaterThan(other Claim) bool {
+	if c.Era != other.Era {
+		return c.Era > other.Era
+	}
 	if c.Buckets != other.Buckets {
 		return c.Buckets > other.Buckets
 	}
@@ -42,15 +53,16 @@ type Start struct {
 
 const (
 	// The table claims has a row for each claim, which a trigger writes with it: a token that goes up, of a bucket that is held.
-	createClaims = `CREATE TABLE {prefix}claims (slot DATETIME(6) NOT NULL, bucket INT NOT NULL, buckets INT NOT NULL, token BIGINT UNSIGNED NOT NULL,
+	createClaims = `CREATE TABLE IF NOT EXISTS {prefix}claims (slot DATETIME(6) NOT NULL, bucket INT NOT NULL, buckets INT NOT NULL, token BIGINT UNSIGNED NOT NULL,
 		worker VARCHAR(255) NOT NULL, at DATETIME(6) NOT NULL, PRIMARY KEY (slot, bucket, token))`
 	noteClaims = `CREATE TRIGGER {prefix}claimed AFTER UPDATE ON {prefix}slot_run FOR EACH ROW
 		INSERT INTO {prefix}claims SELECT NEW.slot, NEW.bucket, NEW.buckets, NEW.token, NEW.worker, UTC_TIMESTAMP(6) FROM DUAL
 		WHERE NEW.token > OLD.token AND NEW.allocated_until IS NOT NULL`
 	allClaims = "SELECT slot, bucket, buckets, token, worker, at FROM {prefix}claims"
-	// The table starts has a row for each start of a long run of a schedule: a token that is another, of a run that somebody has.
-	createStarts = `CREATE TABLE {prefix}starts (job_key BINARY(16) NOT NULL, token BIGINT UNSIGNED NOT NULL, schedule VARCHAR(128) NOT NULL, tag VARCHAR(64) NOT NULL,
-		agent VARCHAR(64) NOT NULL, first DATETIME(6) NOT NULL, at DATETIME(6) NOT NULL, PRIMARY KEY (job_key, token)) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`
+	// The table starts has a row for each start of a long run of a schedule: a token that is another, of a run that somebody has. A reshard is refused where a
+	// column has what it says of characters from its table alone.
+	createStarts = `CREATE TABLE IF NOT EXISTS {prefix}starts (job_key BINARY(16) NOT NULL, token BIGINT UNSIGNED NOT NULL, schedule VARCHAR(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, tag VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+		agent VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, first DATETIME(6) NOT NULL, at DATETIME(6) NOT NULL, PRIMARY KEY (job_key, token)) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`
 	noteFirstStarts = `CREATE TRIGGER {prefix}started AFTER INSERT ON {prefix}long_run FOR EACH ROW
 		INSERT INTO {prefix}starts SELECT NEW.job_key, NEW.token, NEW.schedule_id, NEW.occurrence, NEW.agent, NEW.started_at, NEW.called_at FROM DUAL
 		WHERE NEW.schedule_id IS NOT NULL AND NEW.agent <> '' AND NEW.allocated_until IS NOT NULL`

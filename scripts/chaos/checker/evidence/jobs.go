@@ -9,8 +9,8 @@ import (
 // QueueEntity is the entity_name of the check of a change queue, which never ends.
 const QueueEntity = "changequeue"
 
-// jobPrefix begins the schedules of jobs of steps.
-const jobPrefix = "job/"
+// JobPrefix begins the schedules of jobs of steps.
+const JobPrefix = "job/"
 
 // Jobs is what the tables hold of jobs of steps.
 type Jobs struct {

@@ -63,7 +63,7 @@ func readSchedules(ctx context.Context, db *sql.DB, prefix string) (s Schedules,
 		scheduleRows: func(rows *sql.Rows) error {
 			var r ScheduleRow
 			err := rows.Scan(&r.ID, &r.Version, &r.Enabled, &r.PassedOver)
-			if !strings.HasPrefix(r.ID, jobPrefix) && !strings.HasPrefix(r.ID, OutsiderPrefix) {
+			if !strings.HasPrefix(r.ID, JobPrefix) && !strings.HasPrefix(r.ID, OutsiderPrefix) {
 				s.Rows = append(s.Rows, r)
 			}
 			return err
@@ -71,7 +71,7 @@ func readSchedules(ctx context.Context, db *sql.DB, prefix string) (s Schedules,
 		scheduleJobs: func(rows *sql.Rows) error {
 			var j ScheduleJob
 			err := rows.Scan(&j.Schedule, &j.Exec, &j.Tag, &j.Due, &j.InsertedAt, &j.Outcome, &j.Checks, &j.Errors, &j.Slot, &j.Worker, &j.Revision, &j.At)
-			switch other := strings.HasPrefix(j.Schedule, jobPrefix) || strings.HasPrefix(j.Schedule, OutsiderPrefix); {
+			switch other := strings.HasPrefix(j.Schedule, JobPrefix) || strings.HasPrefix(j.Schedule, OutsiderPrefix); {
 			case !other:
 				s.Jobs = append(s.Jobs, j)
 			case j.Outcome != "":

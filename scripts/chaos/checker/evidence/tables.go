@@ -67,6 +67,7 @@ type Run struct {
 	Finished  bool
 	ByOutcome map[string]int
 	Moved     int
+	Of
 }
 
 // Line is what exec_run has of a job_exec in a slot.
