@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -55,9 +54,9 @@ func New(t *testing.T, d servertest.Database, resolution time.Duration, opener O
 	r := &Rig{T: t, opener: opener, Setting: Dialect(), accounts: make(map[string]string), pools: make(map[string]*sqlx.DB),
 		apps: make(map[string]*sql.DB)}
 	r.D = d.Migrated(t, servertest.Tables{Schema: migrate.Schema{Prefix: "p_", Resolution: resolution, Dialect: r.Setting}})
-	r.Root = r.D.Open(t, "")
+	r.Root = servertest.Open(t, r.D.Root, "")
 	var err error
-	r.Server, r.Dialect, err = r.Setting.Choose(t.Context(), r.Root)
+	r.Server, r.Dialect, err = r.Setting.Choose(t.Context(), r.D.Open(t, ""))
 	r.Must(err)
 	r.App = servertest.Open(t, r.Account("app-reschedule"), "")
 	return r
@@ -102,6 +101,9 @@ func (r *Rig) account(role string) string {
 func (r *Rig) Also(role, right, table string) {
 	r.T.Helper()
 	r.Account(role)
+	if r.Server.Placed() { // Vitess
+		return
+	}
 	r.Exec("GRANT " + right + " ON " + r.D.Name + "." + table + " TO '" + r.User(role) + "'@'%'")
 }
 
@@ -142,7 +144,7 @@ func (r *Rig) AppAs(role string, now time.Time) *sql.DB {
 
 // FixedClock is the DSN parameter under which the server's clock stands still for a connection.
 func FixedClock(now time.Time) string {
-	return fmt.Sprintf("timestamp=%d.%06d", now.Unix(), now.Nanosecond()/1000)
+	return servertest.Clock(now)
 }
 
 // Day is the day on which the tests take place; at returns a time of it, UTC, from "15:04:05.999999".
