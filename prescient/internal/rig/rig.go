@@ -250,7 +250,8 @@ func (r *Rig) WaitForLock(words string) {
 		var kind, name, status string
 		r.Must(r.Root.QueryRow("SHOW ENGINE INNODB STATUS").Scan(&kind, &name, &status))
 		return slices.ContainsFunc(strings.Split(status, "---TRANSACTION"), func(tx string) bool {
-			return strings.Contains(tx, "\nLOCK WAIT ") && strings.Contains(tx, words) && strings.Contains(tx, "of table `"+r.D.Name+"`.")
+			// Vitess spells the words of SQL in small letters.
+			return strings.Contains(tx, "\nLOCK WAIT ") && strings.Contains(strings.ToLower(tx), strings.ToLower(words)) && strings.Contains(tx, "of table `"+r.D.Name+"`.")
 		})
 	})
 }
