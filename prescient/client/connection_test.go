@@ -63,6 +63,7 @@ func TestTheConnectionsSettingsChangeNothing(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.AllIsolationLevels)
+		r.Needs(t, rig.AllSettings)
 		r.Also("app-reschedule", "SELECT", "p_job_history")
 		for i, params := range connections(r.D.Flavour) {
 			db := servertest.Open(t, r.Account("app-reschedule"), rig.FixedClock(rig.At("10:00"))+"&"+params)

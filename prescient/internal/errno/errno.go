@@ -112,7 +112,6 @@ const (
 	TableChanged             = 1412 // a table was altered after the transaction's snapshot
 	NoDefiner                = 1449
 	Autoincrement            = 1467
-	InTransaction            = 1568 // somebody has begun a transaction by hand
 	DuplicateCheckMariaDB    = 1826
 	UserDeniedPassword       = 1698
 	ReadOnlyMode             = 1836
