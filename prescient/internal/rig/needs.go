@@ -41,7 +41,7 @@ const (
 var (
 	lackedInPlain = []Capability{ColumnDefaults, StoredProcedures, JSONTable, SkipLocked, ChangeOfResolution}
 	hadByTiDB     = []Capability{Accounts, AllSettings}
-	lackedOnShard = []Capability{StoredProcedures, Accounts, AllSettings}
+	lackedOnShard = []Capability{StoredProcedures, Accounts, AllSettings, ReadPlans}
 )
 
 // Needs skips a test where its server or its dialect lacks something; what is empty where there is nothing.
