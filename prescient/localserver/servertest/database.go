@@ -189,7 +189,12 @@ const prefix = "px_test_"
 
 // User returns a name for the account of a role in a test's database: short
 // enough for MySQL, where it may have 32 characters.
-func (d Database) User(role string) string { return d.short() + "." + role }
+func (d Database) User(role string) string {
+	if d.keyspace != nil {
+		return "vt_app" // whoever it is that vtgate knows
+	}
+	return d.short() + "." + role
+}
 
 // short is the part of its name that no other database has.
 func (d Database) short() string { return strings.TrimPrefix(d.Name, prefix) }
