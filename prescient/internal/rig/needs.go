@@ -36,12 +36,13 @@ const (
 const (
 	Accounts    Capability = "accounts of its own, with the rights of a role"
 	AllSettings Capability = "all character sets and settings of a session"
+	StillClocks Capability = "a clock that stands still for a session" // which one has that is targeted at a shard
 )
 
 var (
-	lackedInPlain = []Capability{ColumnDefaults, StoredProcedures, JSONTable, SkipLocked, ChangeOfResolution}
-	hadByTiDB     = []Capability{Accounts, AllSettings}
-	lackedOnShard = []Capability{StoredProcedures, Accounts, AllSettings, ReadPlans}
+	lackedInPlain  = []Capability{ColumnDefaults, StoredProcedures, JSONTable, SkipLocked, ChangeOfResolution}
+	hadByTiDB      = []Capability{Accounts, AllSettings, StillClocks}
+	lackedOnVitess = []Capability{StoredProcedures, Accounts, AllSettings, ReadPlans}
 )
 
 // Needs skips a test where its server or its dialect lacks something; what is empty where there is nothing.
@@ -65,7 +66,7 @@ func skipWithout(t *testing.T, server text.Server, dialect text.Dialect, what Ca
 		t.Skipf("the dialect plain lacks %s", what)
 	case server == text.TiDB && what != "" && !slices.Contains(hadByTiDB, what):
 		t.Skipf("TiDB lacks %s", what)
-	case server.Placed() && slices.Contains(lackedOnShard, what):
+	case server.Placed() && (slices.Contains(lackedOnVitess, what) || server == text.Vitess && what == StillClocks):
 		t.Skipf("Vitess lacks %s", what)
 	}
 }

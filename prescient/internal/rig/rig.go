@@ -115,7 +115,7 @@ func (r *Rig) As(role string, now time.Time) *sqlx.DB {
 	defer r.mu.Unlock()
 	dsn := r.account(role)
 	if !now.IsZero() {
-		dsn = servertest.WithParams(dsn, FixedClock(now))
+		dsn = servertest.WithParams(dsn, r.fixedClock(now))
 	}
 	if r.pools[dsn] == nil {
 		db, err := r.opener.Open(dsn, 0)
@@ -135,7 +135,7 @@ func (r *Rig) AppAt(now time.Time) *sql.DB { return r.AppAs("app-reschedule", no
 func (r *Rig) AppAs(role string, now time.Time) *sql.DB {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	dsn := servertest.WithParams(r.account(role), FixedClock(now))
+	dsn := servertest.WithParams(r.account(role), r.fixedClock(now))
 	if r.apps[dsn] == nil {
 		r.apps[dsn] = servertest.Open(r.T, dsn, "")
 	}
@@ -145,6 +145,13 @@ func (r *Rig) AppAs(role string, now time.Time) *sql.DB {
 // FixedClock is the DSN parameter under which the server's clock stands still for a connection.
 func FixedClock(now time.Time) string {
 	return servertest.Clock(now)
+}
+
+// fixedClock is FixedClock where a session may have one.
+func (r *Rig) fixedClock(now time.Time) string {
+	r.T.Helper()
+	r.Needs(r.T, StillClocks)
+	return FixedClock(now)
 }
 
 // Day is the day on which the tests take place; at returns a time of it, UTC, from "15:04:05.999999".

@@ -81,7 +81,7 @@ func PrepareBehind(ctx context.Context, dsn string) error {
 // Clock is the DSN parameter under which the server's clock stands still for a connection.
 func Clock(now time.Time) string {
 	at := fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000)
-	if OnVitess() {
+	if OnVitess() && !strings.Contains(os.Getenv(dsnsVariable), string(Untargeted)+"=") { // there it is refused
 		return "default_week_format=px_shared.clock(" + at + ")"
 	}
 	return "timestamp=" + at
