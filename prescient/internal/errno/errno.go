@@ -86,6 +86,7 @@ const (
 	Syntax                   = 1064
 	NoSuchConstraintMariaDB  = 1091
 	Unknown                  = 1105 // Vitess: what has no number of its own
+	AnswerTooLarge           = 1153 // Vitess: than its programs pass on to each other
 	TableFull                = 1114 // the disk, too
 	HostBlocked              = 1129
 	HostDenied               = 1130
