@@ -36,13 +36,14 @@ const (
 const (
 	Accounts    Capability = "accounts of its own, with the rights of a role"
 	AllSettings Capability = "all character sets and settings of a session"
+	Sessions    Capability = "a look at the sessions of its servers, and KILL"
 	StillClocks Capability = "a clock that stands still for a session" // which one has that is targeted at a shard
 )
 
 var (
 	lackedInPlain  = []Capability{ColumnDefaults, StoredProcedures, JSONTable, SkipLocked, ChangeOfResolution}
-	hadByTiDB      = []Capability{Accounts, AllSettings, StillClocks}
-	lackedOnVitess = []Capability{StoredProcedures, Accounts, AllSettings, ReadPlans}
+	hadByTiDB      = []Capability{Accounts, AllSettings, Sessions, StillClocks}
+	lackedOnVitess = []Capability{StoredProcedures, Accounts, AllSettings, Sessions, ReadPlans}
 )
 
 // Needs skips a test where its server or its dialect lacks something; what is empty where there is nothing.
