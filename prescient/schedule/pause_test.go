@@ -159,7 +159,7 @@ func TestPayloadsThatAreLongAreNotInMemoryTogether(t *testing.T) {
 		if r.Must(err); created != 0 || changed != 1 {
 			t.Errorf("%d were created, %d changed", created, changed)
 		}
-		page, err := r.schedules.List(t.Context(), r.app("10:03"), schedule.Filter{Payloads: true})
+		page, err = r.schedules.List(t.Context(), r.app("10:03"), schedule.Filter{Payloads: true})
 		if r.Must(err); len(page) != 23 || page[0].Payload[0] != 'y' || string(page[4].Payload) != "e" {
 			t.Errorf("%d on the page", len(page))
 		}

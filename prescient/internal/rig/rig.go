@@ -37,7 +37,7 @@ type Rig struct {
 
 	mu       sync.Mutex        // of what follows: calls of job_execs make accounts and pools, too
 	accounts map[string]string // DSN by role
-	pools    map[string]*sqlx.DB
+	pools    map[string]*sqlx.DB // by role and DSN
 	apps     map[string]*sql.DB
 }
 
@@ -117,13 +117,14 @@ func (r *Rig) As(role string, now time.Time) *sqlx.DB {
 	if !now.IsZero() {
 		dsn = servertest.WithParams(dsn, r.fixedClock(now))
 	}
-	if r.pools[dsn] == nil {
+	key := role + " " + dsn // on Vitess all have one account
+	if r.pools[key] == nil {
 		db, err := r.opener.Open(dsn, 0)
 		r.Must(err)
 		r.T.Cleanup(func() { _ = db.Close() })
-		r.pools[dsn] = db
+		r.pools[key] = db
 	}
-	return r.pools[dsn]
+	return r.pools[key]
 }
 
 // Pool is an operator's pool.
