@@ -110,15 +110,6 @@ func TestPayloadsThatAreLongAreNotInMemoryTogether(t *testing.T) {
 			_, err := r.schedules.CreateMany(t.Context(), r.app("10:00"), some)
 			r.Must(err)
 		}
-		page, err := r.schedules.List(t.Context(), r.app("10:00"), schedule.Filter{Payloads: true})
-		if r.Must(err); len(page) != len(all) {
-			t.Errorf("a page has %d", len(page))
-		}
-		for i, one := range page {
-			if string(one.Payload) != string(all[i].Payload) {
-				t.Errorf("%s has %d bytes in a page", one.ID, len(one.Payload))
-			}
-		}
 		// What is deleted while the first are worked on is not there any more when the last are read.
 		var got []string
 		r.Must(r.schedules.Each(t.Context(), r.app("10:00"), ids, func(one schedule.Stored) error {
@@ -134,7 +125,7 @@ func TestPayloadsThatAreLongAreNotInMemoryTogether(t *testing.T) {
 		if want := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == "v" }); !slices.Equal(got, want) {
 			t.Errorf("%q", got)
 		}
-		_, err = r.schedules.Runs(t.Context(), r.app("10:00"), jobs...)
+		_, err := r.schedules.Runs(t.Context(), r.app("10:00"), jobs...)
 		rig.WantErr(t, "one was deleted", err, schedule.ErrNotFound)
 		n := 0
 		r.Must(r.schedules.EachRun(t.Context(), r.app("10:00"), jobs[:10], func(i int, run schedule.Run) error {
@@ -159,7 +150,7 @@ func TestPayloadsThatAreLongAreNotInMemoryTogether(t *testing.T) {
 		if r.Must(err); created != 0 || changed != 1 {
 			t.Errorf("%d were created, %d changed", created, changed)
 		}
-		page, err = r.schedules.List(t.Context(), r.app("10:03"), schedule.Filter{Payloads: true})
+		page, err := r.schedules.List(t.Context(), r.app("10:03"), schedule.Filter{Payloads: true})
 		if r.Must(err); len(page) != 23 || page[0].Payload[0] != 'y' || string(page[4].Payload) != "e" {
 			t.Errorf("%d on the page", len(page))
 		}
