@@ -35,8 +35,8 @@ type Rig struct {
 	Setting text.Dialect // of the installation: see dialect.go
 	opener  Opener
 
-	mu       sync.Mutex        // of what follows: calls of job_execs make accounts and pools, too
-	accounts map[string]string // DSN by role
+	mu       sync.Mutex          // of what follows: calls of job_execs make accounts and pools, too
+	accounts map[string]string   // DSN by role
 	pools    map[string]*sqlx.DB // by role and DSN
 	apps     map[string]*sql.DB
 }
