@@ -63,6 +63,7 @@ func TestTheConnectionsSettingsChangeNothing(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.AllIsolationLevels)
+		r.Needs(t, rig.AllSettings)
 		r.Also("app-reschedule", "SELECT", "p_job_history")
 		for i, params := range connections(r.D.Flavour) {
 			db := servertest.Open(t, r.Account("app-reschedule"), rig.FixedClock(rig.At("10:00"))+"&"+params)
@@ -78,6 +79,7 @@ func TestTheConnectionsSettingsChangeNothing(t *testing.T) {
 func TestTheDriversZoneChangesNothing(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.StillClocks)
 		r.Also("app-reschedule", "SELECT", "p_job_history")
 		// What loc=Local makes of a machine's TZ.
 		for _, zone := range []*time.Location{time.FixedZone("Kathmandu", 20700), time.FixedZone("west", -12*3600), time.Local} {

@@ -126,6 +126,7 @@ func TestARescheduleMovesTheExpiry(t *testing.T) {
 func TestAnAccountOfBeforeDoesAllThatItDid(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.Accounts)
 		app := r.AppAs("app-reschedule", rig.At("10:00"))
 		var granted []string
 		rows, err := r.Root.Query("SELECT DISTINCT grantee FROM information_schema.column_privileges WHERE table_schema = DATABASE() AND column_name = 'expires_at' AND privilege_type = 'UPDATE'")
@@ -187,6 +188,7 @@ func TestTheProcedureLeavesSchedulesAlone(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
+		r.Needs(t, rig.StoredProcedures)
 		timer := prescient.NewJob{Entity: prescient.Entity{Name: prescient.ScheduleEntity, Key: "nightly"}, JobExec: "check", DueAt: rig.At("12:05")}
 		r.Must(r.client.Own(reserved.Schedule()).Insert(t.Context(), r.App, []prescient.NewJob{timer}, rig.At("10:00")))
 		var refused *mysql.MySQLError

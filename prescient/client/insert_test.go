@@ -215,6 +215,7 @@ func TestWhatCannotBeStoredIsRefusedWithNothingWritten(t *testing.T) {
 		return job
 	}
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.StillClocks)
 		lax := servertest.Open(t, r.Account("app"), rig.FixedClock(rig.At("10:00"))+"&sql_mode=''")
 		for name, job := range map[string]prescient.NewJob{
 			"no entity name":          with(func(j *prescient.NewJob) { j.Entity.Name = "" }),

@@ -93,6 +93,7 @@ func TestAPayloadComesBackAsTheSameJSON(t *testing.T) {
 func TestAPayloadThatNoServerStoresIsRefusedWithNothingWritten(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.StillClocks)
 		r.Needs(t, rig.StrictSurrogates)
 		for _, params := range []string{"", "&sql_mode=''"} {
 			app := servertest.Open(t, r.Account("app-reschedule"), rig.FixedClock(rig.At("10:00"))+params)

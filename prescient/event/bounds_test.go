@@ -22,6 +22,7 @@ func TestNoNumberOfAnAppStopsTheNextInsert(t *testing.T) {
 		r := app.New(t, d, 15*time.Minute)
 		r.Needs(t, rig.ColumnDefaults)
 		outbox := event.New(r.Client)
+		r.Needs(t, rig.Accounts)
 		conn, err := r.AppAs("app-sql", time.Time{}).Conn(t.Context())
 		r.Must(err)
 		defer conn.Close()

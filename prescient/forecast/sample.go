@@ -46,9 +46,15 @@ func (r *reader) sample() (sample, error) {
 		looks = append(looks, first[:], last[:], sampledRows+1)
 	}
 	var rows []keyed
-	err := r.uncommitted(func(r *reader) (err error) {
-		rows, err = ask(r, "forecast/keys", sampledParts, func(row *keyed) []any { return []any{&row.slot, store.Key(&row.key)} }, looks...)
-		return err
+	err := r.uncommitted(func(r *reader) error {
+		for half := range slices.Chunk(looks, len(looks)/2) { // Vitess answers a question with 10,000 rows at most
+			some, err := ask(r, "forecast/keys", sampledParts/2, func(row *keyed) []any { return []any{&row.slot, store.Key(&row.key)} }, half...)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, some...)
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ func TestARunOfAPoolIsOfferedByASlotRunAndClaimedByAnAgentOfThePool(t *testing.T
 	runs(t, func(t *testing.T, r *testRig) {
 		r.create("11:59:00", heavy("a", longrun.Forbid))
 		r.slot("12:00:00") // of agent-1, which has a place and serves no pool
-		states, err := r.schedules.LongRuns(t.Context(), r.AppAs("operator", rig.At("12:00:01")), "a", 10)
+		states, err := r.schedules.LongRuns(t.Context(), r.As("operator", rig.At("12:00:01")), "a", 10)
 		r.Must(err)
 		if len(states) != 1 || states[0].Phase != longrun.Offered || states[0].Pool != "heavy" || states[0].Agent != "" || states[0].StartedAt != nil {
 			t.Errorf("%+v", states)

@@ -100,6 +100,7 @@ func TestPartitionsChangeUnderSlotRuns(t *testing.T) {
 func TestSlotRunsGoOnWhilePruneWaitsForAnAnalyst(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.WaitingDDL)
+		r.Needs(t, rig.Accounts)
 		r.keepPartitions(rig.Day.AddDate(0, 0, -50), Options{})
 		r.end(50, "50")
 		r.Account("owner")

@@ -44,6 +44,7 @@ func as(t *testing.T, person string) context.Context {
 
 func TestEachChangeOfAScheduleLeavesItsEntry(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.Accounts)
 		ctx, minute := as(t, "Ada"), 0
 		app := func() prescient.DB { // each change is later than the one before
 			minute++
@@ -120,6 +121,7 @@ func TestAChangeThatIsRolledBackLeavesNoEntry(t *testing.T) {
 
 func TestASchedulePlainSQLInsertedHasItsEntryFromItsTimer(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.Accounts)
 		r.Needs(t, rig.ColumnDefaults)
 		for _, crontab := range []string{"0 12 * * *", "61 * * * *"} {
 			r.Exec("INSERT INTO p_schedule (id, crontabs, job_exec, payload, created_at) VALUES ('" + crontab + "', '" + crontab + "', 'digest', REPEAT('x', 1025), '2026-11-20 10:00:00')")

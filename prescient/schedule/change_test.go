@@ -140,7 +140,7 @@ func TestAChangeMeetsTheTimersCall(t *testing.T) {
 				go func() { done <- change(name) }()
 			}
 			r.Eventually("the changes wait for the timer's call", func() bool {
-				return r.Sessions("user = ? AND (info LIKE 'INSERT INTO p_job_history%' OR info LIKE '%FOR UPDATE%')", r.User("app-reschedule")) == len(changes)
+				return r.Sessions("db = DATABASE() AND user = ? AND (info LIKE 'INSERT INTO p_job_history%' OR info LIKE '%FOR UPDATE%')", r.User("app-reschedule")) == len(changes)
 			})
 		})
 		_, err := r.HookedWorker(rig.At("11:00:01"), &hooks, r.registry, worker.Options{}).Run(t.Context())

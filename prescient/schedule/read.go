@@ -95,8 +95,8 @@ func (s *Schedules) List(ctx context.Context, db prescient.DB, f Filter) ([]Stor
 // fill reads the long payloads of schedules that were read by shortPayload, from the first on, up to some bytes, and returns those that
 // have theirs by now: at least one. What was deleted meanwhile is left out.
 func (s *Schedules) fill(ctx context.Context, db prescient.DB, some []Stored, most int) (filled []Stored, rest []Stored, err error) {
-	n := 0
-	var ids []string
+	n, answer := 0, 0
+	var asked [][]string // the ids of each statement
 	for ; n < len(some); n++ {
 		if !some[n].hasLong() {
 			continue
@@ -104,15 +104,23 @@ func (s *Schedules) fill(ctx context.Context, db prescient.DB, some []Stored, mo
 		if most -= some[n].size; most < 0 && n > 0 {
 			break
 		}
-		ids = append(ids, some[n].ID)
+		if answer += some[n].size; asked == nil || answer > maxHeld {
+			asked, answer = append(asked, nil), some[n].size
+		}
+		last := &asked[len(asked)-1]
+		*last = append(*last, some[n].ID)
 	}
 	filled, rest = some[:n], some[n:]
-	if len(ids) == 0 {
+	if asked == nil {
 		return filled, rest, nil
 	}
-	long, err := s.find(ctx, db, ids, withPayload, store.Plainly)
-	if err != nil {
-		return nil, nil, err
+	var long []Stored
+	for _, ids := range asked {
+		read, err := s.find(ctx, db, ids, withPayload, store.Plainly)
+		if err != nil {
+			return nil, nil, err
+		}
+		long = append(long, read...)
 	}
 	by := byID(long)
 	filled = slices.Clone(filled)
@@ -134,7 +142,7 @@ func (s *Schedules) Find(ctx context.Context, db prescient.DB, ids ...string) (f
 	return found, err
 }
 
-// Each calls do for those of some schedules that are there, with their payloads, in the order of their ids: about 16 MB of payloads
+// Each calls do for those of some schedules that are there, with their payloads, in the order of their ids: about 12 MB of payloads
 // are in memory at a time. It ends with the first error, which may be that of do.
 func (s *Schedules) Each(ctx context.Context, db prescient.DB, ids []string, do func(one Stored) error) error {
 	return s.eachChunk(ids, func(some []string) error {

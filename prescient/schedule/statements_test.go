@@ -71,6 +71,7 @@ func TestASlotOfTimersTakesAtMostSixStatementsFor500(t *testing.T) {
 // The isolation, BEGIN, a look, three inserts and COMMIT; in plain the time is asked for by itself.
 func TestAScheduleIsCreatedBySevenStatements(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ReadPlans)
 		app := r.app("10:00")
 		app.SetMaxOpenConns(1)
 		_, err := r.schedules.Create(t.Context(), app, schedule.Schedule{ID: "first", Crontabs: []string{"0 * * * *"}, Topic: "t"})

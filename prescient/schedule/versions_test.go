@@ -80,6 +80,9 @@ func TestEachChangeKeepsWhatTheScheduleWas(t *testing.T) {
 		if is, err = r.schedules.Get(ctx, r.app("10:08"), "a"); err != nil || string(is.Payload) != "two" || is.Version != 1 {
 			t.Errorf("%+v, %v", is, err)
 		}
+		if r.Server.Placed() {
+			return // which ends here where there is no CALL
+		}
 		r.Exec("CALL p_delete_schedules('user', '7')")
 		r.wantKept("a", "1 two", "6 one", "5 ", "4 two", "1 one")
 		v, err := r.schedules.GetVersion(ctx, r.app("10:09"), "a", schedule.Which{Version: 1, CreatedAt: rig.At("10:00")}, true)

@@ -33,7 +33,7 @@ func TestACancelOfNothingHoldsNoRowOfOthers(t *testing.T) {
 	eachServerAt(t, time.Minute, func(t *testing.T, r *testRig) {
 		for _, way := range ways {
 			for _, level := range []sql.IsolationLevel{sql.LevelRepeatableRead, sql.LevelReadCommitted} {
-				if way.name == "procedure" && r.Dialect == text.Plain {
+				if way.name == "procedure" && (r.Dialect == text.Plain || r.Server.Placed()) {
 					continue // which has none
 				}
 				const rows, open = 400, 20

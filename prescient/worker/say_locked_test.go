@@ -16,6 +16,7 @@ import (
 // Whose a lock is that keeps a row from being run stands in the log, where the account may see it; else what helps.
 func TestTheLogNamesTheConnectionThatHoldsARow(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.Sessions)
 		r.Needs(t, rig.ThreadStates)
 		r.Insert(rig.At("13:00"), prescient.NewJob{Entity: rig.Order("9"), JobExec: "check", DueAt: rig.At("13:15")})
 		holder, id := r.Hold("DELETE FROM p_future_job")

@@ -40,6 +40,9 @@ func TestAServerThatHoldsTheCommitIsNoErrorOfATxFunction(t *testing.T) {
 		of := r.effects()
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
+				if name == "it does not arrive" {
+					r.Needs(t, rig.Sessions) // it does where nobody can KILL
+				}
 				defer r.begin()
 				r.InsertAll("check", "42")
 				var calls atomic.Int32
@@ -178,6 +181,7 @@ func TestALockThatAFunctionCannotHaveIsNoErrorOfItsRow(t *testing.T) {
 func TestWhatPassesByItselfIsNoErrorOfAnEndlessCheck(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.StoredProcedures)
 		r.InsertAll("check", "42")
 		var calls []int // error_count of each
 		execs := prescient.NewRegistry()

@@ -67,6 +67,7 @@ func TestAnOutageAtASlotsBoundaryCostsNoMoreThanTheOutage(t *testing.T) {
 func TestARunThatCannotCommitIsNotTriedAgainAtOnce(t *testing.T) {
 	t.Parallel()
 	eachServerAt(t, 24*time.Hour, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.Accounts)
 		slot := r.Tables().Grid.Floor(time.Now().UTC())
 		r.Insert(slot.Add(-time.Hour), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "1"}, JobExec: "check", DueAt: slot})
 		var c rig.Calls

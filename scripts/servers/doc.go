@@ -6,7 +6,7 @@
 //	go run ./scripts/servers -engine galera|group-replication [-nodes N] [-restart 10s] [-durable] [-- COMMAND [ARGUMENT...]]
 //	go run ./scripts/servers -engine tidb -tidb PROGRAM [-- COMMAND [ARGUMENT...]]
 //
-// The first starts servers by the names of localserver.Named; PRESCIENT_TEST_DSNS has them. The others start a cluster or a TiDB, and without a command
+// The first starts servers by the names of localserver.Named, or a Vitess for vitess or vitess-untargeted; PRESCIENT_TEST_DSNS has them. The others start a cluster or a TiDB, and without a command
 // wait to be interrupted. PRESCIENT_DSN lists the nodes, with an empty database "shop"; PRESCIENT_TEST_DSNS has one that takes writes; CLUSTER_DIRS their
 // folders, each with server.pid (not of TiDB).
 package main

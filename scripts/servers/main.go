@@ -28,6 +28,8 @@ func main() {
 	case (*engine == string(localserver.Galera) || *engine == string(localserver.GroupReplication)) && *nodes > 0:
 		code, err = runCluster(localserver.ClusterOptions{Engine: localserver.Engine(*engine), Nodes: *nodes,
 			Server: localserver.Options{Durable: *durable, Args: []string{"--max-connections=500"}}}, *restart, flag.Args())
+	case *engine == "" && *dsn == "" && strings.HasPrefix(*names, "vitess") && flag.NArg() > 0:
+		code, err = runVitess(strings.Split(*names, ","), flag.Args())
 	case *engine == "" && flag.NArg() > 0:
 		code, err = runEach(*dsn, strings.Split(*names, ","), flag.Args())
 	default:

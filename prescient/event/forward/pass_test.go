@@ -174,6 +174,7 @@ func TestAPassLeavesShardsThatAreAnothers(t *testing.T) {
 // A pass that comes nowhere, since the server takes no writes, ends.
 func TestAPassEndsWhereItMayNotWrite(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.Accounts)
 		r.publishes("t", "k", "1")
 		f := r.forwarder(forward.Options{Lease: 2 * time.Second})
 		f.OnPool(r.As("analyst", time.Time{}))

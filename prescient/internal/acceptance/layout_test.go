@@ -136,7 +136,7 @@ var layers = []layer{
 	{"prescient/page", append([]string{"prescient/page/internal/*"}, rooms...)},
 	{"prescient/localserver", []string{"prescient/localserver/internal/*"}},
 	{"prescient/localserver/internal/*", nil},
-	{"prescient/localserver/servertest", []string{"prescient/internal/errno", "prescient/localserver", "sql", "sql/migrate"}},
+	{"prescient/localserver/servertest", []string{"prescient/internal/errno", "prescient/localserver", "prescient/localserver/vitess", "sql", "sql/migrate"}},
 	{"prescient/localserver/vitess", []string{"prescient/localserver", "prescient/localserver/internal/*"}},
 	{"prescient/prescienttest", append([]string{"slots", "sql", "sql/migrate", "prescient/localserver"}, rooms...)},
 	{"prescient/internal/rig", append([]string{"sql/migrate", "prescient/localserver/servertest"}, vocabulary...)},

@@ -86,6 +86,7 @@ const (
 	Syntax                   = 1064
 	NoSuchConstraintMariaDB  = 1091
 	Unknown                  = 1105 // Vitess: what has no number of its own
+	AnswerTooLarge           = 1153 // Vitess: than its programs pass on to each other
 	TableFull                = 1114 // the disk, too
 	HostBlocked              = 1129
 	HostDenied               = 1130
@@ -112,7 +113,6 @@ const (
 	TableChanged             = 1412 // a table was altered after the transaction's snapshot
 	NoDefiner                = 1449
 	Autoincrement            = 1467
-	InTransaction            = 1568 // somebody has begun a transaction by hand
 	DuplicateCheckMariaDB    = 1826
 	UserDeniedPassword       = 1698
 	ReadOnlyMode             = 1836

@@ -111,7 +111,7 @@ func (r *Rig) Connector(role string, now time.Time, params ...string) driver.Con
 	r.T.Helper()
 	dsn := r.Account(role)
 	if !now.IsZero() {
-		dsn = servertest.WithParams(dsn, FixedClock(now))
+		dsn = servertest.WithParams(dsn, r.fixedClock(now))
 	}
 	for _, p := range params {
 		dsn = servertest.WithParams(dsn, p)

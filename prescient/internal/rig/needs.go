@@ -8,7 +8,7 @@ import (
 	text "prescient/sql"
 )
 
-// Capability is something of SQL that a test cannot do without, and that the dialect plain or TiDB does not have. What the
+// Capability is something of SQL that a test cannot do without, and that the dialect plain, TiDB or Vitess does not have. What the
 // library makes of it there stands in the README.
 type Capability string
 
@@ -32,7 +32,19 @@ const (
 	WaitingDDL         Capability = "DDL that waits for those who have a table open, and says so"
 )
 
-var lackedInPlain = []Capability{ColumnDefaults, StoredProcedures, JSONTable, SkipLocked, ChangeOfResolution}
+// What Vitess lacks, whatever its dialect.
+const (
+	Accounts    Capability = "accounts of its own, with the rights of a role"
+	AllSettings Capability = "all character sets and settings of a session"
+	Sessions    Capability = "a look at the sessions of its servers, and KILL"
+	StillClocks Capability = "a clock that stands still for a session" // which one has that is targeted at a shard
+)
+
+var (
+	lackedInPlain  = []Capability{ColumnDefaults, StoredProcedures, JSONTable, SkipLocked, ChangeOfResolution}
+	hadByTiDB      = []Capability{Accounts, AllSettings, Sessions, StillClocks}
+	lackedOnVitess = []Capability{StoredProcedures, Accounts, AllSettings, Sessions, ReadPlans}
+)
 
 // Needs skips a test where its server or its dialect lacks something; what is empty where there is nothing.
 func (r *Rig) Needs(t *testing.T, what Capability) {
@@ -53,7 +65,9 @@ func skipWithout(t *testing.T, server text.Server, dialect text.Dialect, what Ca
 	switch {
 	case dialect == text.Plain && slices.Contains(lackedInPlain, what):
 		t.Skipf("the dialect plain lacks %s", what)
-	case server == text.TiDB && what != "":
+	case server == text.TiDB && what != "" && !slices.Contains(hadByTiDB, what):
 		t.Skipf("TiDB lacks %s", what)
+	case server.Placed() && (slices.Contains(lackedOnVitess, what) || server == text.Vitess && what == StillClocks):
+		t.Skipf("Vitess lacks %s", what)
 	}
 }

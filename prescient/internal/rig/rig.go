@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -36,9 +35,9 @@ type Rig struct {
 	Setting text.Dialect // of the installation: see dialect.go
 	opener  Opener
 
-	mu       sync.Mutex        // of what follows: calls of job_execs make accounts and pools, too
-	accounts map[string]string // DSN by role
-	pools    map[string]*sqlx.DB
+	mu       sync.Mutex          // of what follows: calls of job_execs make accounts and pools, too
+	accounts map[string]string   // DSN by role
+	pools    map[string]*sqlx.DB // by role and DSN
 	apps     map[string]*sql.DB
 }
 
@@ -55,9 +54,9 @@ func New(t *testing.T, d servertest.Database, resolution time.Duration, opener O
 	r := &Rig{T: t, opener: opener, Setting: Dialect(), accounts: make(map[string]string), pools: make(map[string]*sqlx.DB),
 		apps: make(map[string]*sql.DB)}
 	r.D = d.Migrated(t, servertest.Tables{Schema: migrate.Schema{Prefix: "p_", Resolution: resolution, Dialect: r.Setting}})
-	r.Root = r.D.Open(t, "")
+	r.Root = servertest.Open(t, r.D.Root, "")
 	var err error
-	r.Server, r.Dialect, err = r.Setting.Choose(t.Context(), r.Root)
+	r.Server, r.Dialect, err = r.Setting.Choose(t.Context(), r.D.Open(t, ""))
 	r.Must(err)
 	r.App = servertest.Open(t, r.Account("app-reschedule"), "")
 	return r
@@ -102,6 +101,9 @@ func (r *Rig) account(role string) string {
 func (r *Rig) Also(role, right, table string) {
 	r.T.Helper()
 	r.Account(role)
+	if r.Server.Placed() { // Vitess
+		return
+	}
 	r.Exec("GRANT " + right + " ON " + r.D.Name + "." + table + " TO '" + r.User(role) + "'@'%'")
 }
 
@@ -113,15 +115,16 @@ func (r *Rig) As(role string, now time.Time) *sqlx.DB {
 	defer r.mu.Unlock()
 	dsn := r.account(role)
 	if !now.IsZero() {
-		dsn = servertest.WithParams(dsn, FixedClock(now))
+		dsn = servertest.WithParams(dsn, r.fixedClock(now))
 	}
-	if r.pools[dsn] == nil {
+	key := role + " " + dsn // on Vitess all have one account
+	if r.pools[key] == nil {
 		db, err := r.opener.Open(dsn, 0)
 		r.Must(err)
 		r.T.Cleanup(func() { _ = db.Close() })
-		r.pools[dsn] = db
+		r.pools[key] = db
 	}
-	return r.pools[dsn]
+	return r.pools[key]
 }
 
 // Pool is an operator's pool.
@@ -133,7 +136,7 @@ func (r *Rig) AppAt(now time.Time) *sql.DB { return r.AppAs("app-reschedule", no
 func (r *Rig) AppAs(role string, now time.Time) *sql.DB {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	dsn := servertest.WithParams(r.account(role), FixedClock(now))
+	dsn := servertest.WithParams(r.account(role), r.fixedClock(now))
 	if r.apps[dsn] == nil {
 		r.apps[dsn] = servertest.Open(r.T, dsn, "")
 	}
@@ -142,7 +145,14 @@ func (r *Rig) AppAs(role string, now time.Time) *sql.DB {
 
 // FixedClock is the DSN parameter under which the server's clock stands still for a connection.
 func FixedClock(now time.Time) string {
-	return fmt.Sprintf("timestamp=%d.%06d", now.Unix(), now.Nanosecond()/1000)
+	return servertest.Clock(now)
+}
+
+// fixedClock is FixedClock where a session may have one.
+func (r *Rig) fixedClock(now time.Time) string {
+	r.T.Helper()
+	r.Needs(r.T, StillClocks)
+	return FixedClock(now)
 }
 
 // Day is the day on which the tests take place; at returns a time of it, UTC, from "15:04:05.999999".
@@ -248,7 +258,8 @@ func (r *Rig) WaitForLock(words string) {
 		var kind, name, status string
 		r.Must(r.Root.QueryRow("SHOW ENGINE INNODB STATUS").Scan(&kind, &name, &status))
 		return slices.ContainsFunc(strings.Split(status, "---TRANSACTION"), func(tx string) bool {
-			return strings.Contains(tx, "\nLOCK WAIT ") && strings.Contains(tx, words) && strings.Contains(tx, "of table `"+r.D.Name+"`.")
+			// Vitess spells the words of SQL in small letters.
+			return strings.Contains(tx, "\nLOCK WAIT ") && strings.Contains(strings.ToLower(tx), strings.ToLower(words)) && strings.Contains(tx, "of table `"+r.D.Name+"`.")
 		})
 	})
 }

@@ -50,6 +50,9 @@ func (d Database) goesWith(t testing.TB) Database {
 
 // another returns a database that a test has given back, if there is one like this.
 func (d Database) another(t testing.TB, as like) (used Database, is bool, err error) {
+	if d.keyspace != nil {
+		return d.anotherKeyspace(t, as)
+	}
 	servers.Lock()
 	defer servers.Unlock()
 	if free := servers.kept[as]; len(free) > 0 {
@@ -73,7 +76,7 @@ func (d Database) takeShared(ctx context.Context, as like) (used Database, is bo
 		return Database{}, false, err
 	}
 	config.DBName = name
-	used = Database{DSN: config.FormatDSN(), Name: name, Flavour: d.Flavour, own: new(owned)}
+	used = Database{DSN: config.FormatDSN(), Name: name, Flavour: d.Flavour, Root: config.FormatDSN(), own: new(owned)}
 	return used, true, json.Unmarshal(accounts, &used.own.accounts)
 }
 
@@ -90,6 +93,10 @@ func (d Database) share(as like) error {
 
 // keep lets another test have the database.
 func (d Database) keep(as like) {
+	if d.keyspace != nil {
+		d.own.kept = d.keyspace.letGo(as.digest()) == nil
+		return
+	}
 	servers.Lock()
 	defer servers.Unlock()
 	if servers.kept == nil {
@@ -116,6 +123,9 @@ func dropKept() (err error) {
 }
 
 func (d Database) drop() error {
+	if d.keyspace != nil {
+		return d.keyspace.letGo(nil)
+	}
 	config, err := mysql.ParseDSN(d.DSN)
 	if err != nil {
 		return err
@@ -157,7 +167,7 @@ func (d Database) giveBack(t testing.TB, as like) {
 
 // connect returns a connection of root's, which takes several statements at once.
 func (d Database) connect(ctx context.Context) (conn *sql.Conn, disconnect func(), err error) {
-	db, err := sql.Open("mysql", WithParams(d.DSN, "multiStatements=true&interpolateParams=true"))
+	db, err := sql.Open("mysql", WithParams(d.Root, "multiStatements=true&interpolateParams=true"))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -229,7 +239,7 @@ func (d Database) empty(ctx context.Context, conn *sql.Conn, table string, rows 
 // alone waits until the server has noticed that the test's connections are closed, for as long as that may take.
 func alone(ctx context.Context, conn *sql.Conn) (bool, error) {
 	for wait := time.Millisecond; wait < time.Second; wait *= 2 {
-		others, err := texts(ctx, conn, "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()")
+		others, err := texts(ctx, conn, "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID() AND user NOT LIKE 'vt\\_%'")
 		if !errno.Is(err, errno.NotShown) && (err != nil || others == "") {
 			return err == nil, err
 		}

@@ -27,7 +27,11 @@ type Database struct {
 	// given in PRESCIENT_TEST_DSNS. Other tests use it too: leave it running.
 	Server *localserver.Server
 
-	own *owned // nil for one that goes with its server
+	Root string // the DSN for what a test sends by itself, as root: DSN, but on Vitess that of the MySQL behind
+
+	own      *owned    // nil for one that goes with its server
+	kind     Kind      // on Vitess
+	keyspace *keyspace // on Vitess
 }
 
 // Each runs a test on every server, on all of them at the same time, as subtests
@@ -85,6 +89,9 @@ func atTheSameTime[N ~string](t *testing.T, names []N, test func(t *testing.T, n
 func (k Kind) New(t testing.TB) Database {
 	t.Helper()
 	dsn, server := serverOf(t, k)
+	if k.isVitess() {
+		return k.newKeyspace(t, dsn)
+	}
 	return create(t, dsn, k, server)
 }
 
@@ -103,7 +110,7 @@ func On(t testing.TB, server *localserver.Server) Database {
 	if _, err := admin.Exec("CREATE DATABASE " + name + " CHARACTER SET utf8mb4"); err != nil {
 		t.Fatalf("creating a database: %v", err)
 	}
-	return Database{DSN: server.DSN(name), Name: name, Flavour: server.Flavour(), Server: server}
+	return Database{DSN: server.DSN(name), Name: name, Flavour: server.Flavour(), Server: server, Root: server.DSN(name)}
 }
 
 func create(t testing.TB, dsn string, kind Kind, server *localserver.Server) Database {
@@ -120,7 +127,7 @@ func create(t testing.TB, dsn string, kind Kind, server *localserver.Server) Dat
 		t.Fatalf("creating a database on the %s server: %v", kind, err)
 	}
 	config.DBName = name
-	return Database{DSN: config.FormatDSN(), Name: name, Flavour: kind.Flavour(), Server: server}.goesWith(t)
+	return Database{DSN: config.FormatDSN(), Name: name, Flavour: kind.Flavour(), Server: server, Root: config.FormatDSN()}.goesWith(t)
 }
 
 // execute runs statements on one connection that is closed afterwards.
@@ -182,7 +189,12 @@ const prefix = "px_test_"
 
 // User returns a name for the account of a role in a test's database: short
 // enough for MySQL, where it may have 32 characters.
-func (d Database) User(role string) string { return d.short() + "." + role }
+func (d Database) User(role string) string {
+	if d.keyspace != nil {
+		return "vt_app" // whoever it is that vtgate knows
+	}
+	return d.short() + "." + role
+}
 
 // short is the part of its name that no other database has.
 func (d Database) short() string { return strings.TrimPrefix(d.Name, prefix) }
@@ -191,6 +203,9 @@ func (d Database) short() string { return strings.TrimPrefix(d.Name, prefix) }
 // sent by exec, and returns its DSN. It goes with the database.
 func (d Database) Account(t testing.TB, role string, grants []string, exec func(statement string)) string {
 	t.Helper()
+	if d.keyspace != nil { // vtgate has accounts of its own, and these tests' has all rights
+		return d.DSN
+	}
 	config, err := mysql.ParseDSN(d.DSN)
 	if err != nil {
 		t.Fatalf("the DSN of the test's database: %v", err)

@@ -56,7 +56,7 @@ func (d Database) Migrated(t testing.TB, tables Tables) Database {
 	}
 	maker := d
 	if tables.As != nil {
-		maker.DSN = tables.As(d)
+		maker.Root = tables.As(d)
 	}
 	conn, disconnect, err := maker.connect(t.Context())
 	must(t, err)
@@ -95,10 +95,13 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 	if known {
 		return false
 	}
+	if d.keyspace != nil {
+		tables.Server = text.VitessShard
+	}
 	if tables.Up != nil {
 		tables.Up(d)
 	} else {
-		db, err := sql.Open("mysql", WithParams(d.DSN, "interpolateParams=true"))
+		db, err := sql.Open("mysql", WithParams(d.shardDSN(), "interpolateParams=true"))
 		must(t, err)
 		defer db.Close()
 		_, err = migrate.Up(ctx, db, tables.Schema)
@@ -132,6 +135,10 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 	must(t, err)
 	for _, object := range objects {
 		statements = append(statements, statement{Query: object.Create})
+		if d.keyspace != nil { // Vitess spells them in its own way, and has an account of its own
+			_, err := conn.ExecContext(ctx, "DROP "+object.Kind+" "+object.Name+"; "+object.Create)
+			must(t, err)
+		}
 	}
 	server, err := text.ServerOf(ctx, conn)
 	must(t, err)
@@ -143,7 +150,7 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 	if as.isShared() {
 		how, err := json.Marshal(to)
 		must(t, err)
-		must(t, shared{d.DSN}.tell(ctx, as.digest(), how))
+		must(t, shared{d.Root}.tell(ctx, as.digest(), how))
 	}
 	return true
 }
@@ -166,7 +173,7 @@ func (to *made) known(ctx context.Context, d Database, as like) (bool, error) {
 	if to.Statements != nil || !as.isShared() {
 		return to.Statements != nil, nil
 	}
-	how, err := shared{d.DSN}.made(ctx, as.digest())
+	how, err := shared{d.Root}.made(ctx, as.digest())
 	if err != nil || how == nil {
 		return false, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"prescient/prescient/localserver"
 	"prescient/prescient/localserver/internal/folder"
 	"prescient/prescient/localserver/internal/process"
 )
@@ -34,16 +35,26 @@ type Options struct {
 	Shards int
 	// VSchema is that of the keyspace, in JSON. Default: sharded, and without a table.
 	VSchema string
+	// Keyspaces are several, in the place of Keyspace with Shards and VSchema. All their shards share one MySQL.
+	Keyspaces []KeyspaceOptions
 	// ServerArgs, TabletArgs and GateArgs are further arguments of each MySQL, of each vttablet, and of vtgate.
 	ServerArgs, TabletArgs, GateArgs []string
 }
 
+// KeyspaceOptions say what one of several keyspaces is: its shards and its VSchema are as those of Options.
+type KeyspaceOptions struct {
+	Name    string
+	Shards  int
+	VSchema string
+}
+
 // A Cluster is a private Vitess.
 type Cluster struct {
-	Shards []*Shard
+	Shards []*Shard // of all keyspaces
 
 	options  Options
-	programs map[string]string // where each is, by its name
+	shared   *localserver.Server // the MySQL of all shards; nil where each has one
+	programs map[string]string   // where each is, by its name
 	folder   folder.Folder
 	password string
 	topology string           // the address of etcd
@@ -66,26 +77,31 @@ type run struct {
 func Start(ctx context.Context, options Options) (*Cluster, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	options.Shards = cmp.Or(options.Shards, 2)
-	if options.Shards < 1 || options.Shards > 256 {
-		return nil, fmt.Errorf("vitess: %d shards; from 1 to 256 can be had", options.Shards)
+	keyspaces := options.Keyspaces
+	if keyspaces == nil {
+		keyspaces = []KeyspaceOptions{{Keyspace, options.Shards, options.VSchema}}
 	}
-	options.VSchema = cmp.Or(options.VSchema, `{"sharded": true}`)
 	programs, err := find()
 	if err != nil {
 		return nil, err
 	}
 	c := &Cluster{options: options, programs: programs, password: rand.Text()}
-	for _, name := range shardNames(options.Shards) {
-		c.Shards = append(c.Shards, c.newShard(name))
+	for _, k := range keyspaces {
+		count := cmp.Or(k.Shards, 2)
+		if count < 1 || count > 256 {
+			return nil, fmt.Errorf("vitess: %d shards; from 1 to 256 can be had", count)
+		}
+		for _, name := range shardNames(count) {
+			c.Shards = append(c.Shards, c.newShard(k.Name, name))
+		}
 	}
-	if err := c.startAll(ctx); err != nil {
+	if err := c.startAll(ctx, keyspaces); err != nil {
 		return nil, errors.Join(fmt.Errorf("vitess: starting a cluster: %w", err), c.Close())
 	}
 	return c, nil
 }
 
-func (c *Cluster) startAll(ctx context.Context) (err error) {
+func (c *Cluster) startAll(ctx context.Context, keyspaces []KeyspaceOptions) (err error) {
 	if c.folder, err = folder.Make(""); err != nil {
 		return err
 	}
@@ -95,14 +111,22 @@ func (c *Cluster) startAll(ctx context.Context) (err error) {
 	if err := c.startTopology(ctx); err != nil {
 		return err
 	}
-	if err := startShards(ctx, c.Shards); err != nil {
+	for _, k := range keyspaces {
+		// What Vitess notes in a MySQL is told apart by the keyspace.
+		if err := c.Control(ctx, "CreateKeyspace", "--durability-policy=none", "--sidecar-db-name=_vt_"+k.Name, k.Name); err != nil {
+			return err
+		}
+	}
+	if err := c.startShards(ctx, c.Shards); err != nil {
 		return err
 	}
-	if err := c.Control(ctx, "RebuildKeyspaceGraph", Keyspace); err != nil {
-		return err
-	}
-	if err := c.Control(ctx, "ApplyVSchema", "--vschema="+c.options.VSchema, Keyspace); err != nil {
-		return err
+	for _, k := range keyspaces {
+		if err := c.Control(ctx, "RebuildKeyspaceGraph", k.Name); err != nil {
+			return err
+		}
+		if err := c.Control(ctx, "ApplyVSchema", "--vschema="+cmp.Or(k.VSchema, `{"sharded": true}`), k.Name); err != nil {
+			return err
+		}
 	}
 	return c.startGate(ctx)
 }
@@ -154,7 +178,7 @@ func (c *Cluster) startGate(ctx context.Context) (err error) {
 				if shard.away {
 					continue
 				}
-				if err := c.answers(ctx, ports[1], Keyspace+":"+shard.Name); err != nil {
+				if err := c.answers(ctx, ports[1], shard.target()); err != nil {
 					return err
 				}
 			}
@@ -202,6 +226,9 @@ func (c *Cluster) config(port int, target string) *mysql.Config {
 }
 
 func (c *Cluster) dsn(target string) string { return c.config(c.ports[1], target).FormatDSN() }
+
+// Gate returns the data source name of vtgate, with no keyspace.
+func (c *Cluster) Gate() string { return c.dsn("") }
 
 // DSN returns the data source name of the keyspace: vtgate sends a statement to the shards that have its rows.
 func (c *Cluster) DSN() string { return c.dsn(Keyspace) }

@@ -21,12 +21,12 @@ type Reshard struct {
 func (c *Cluster) AddShards(ctx context.Context, names ...string) ([]*Shard, error) {
 	var list []*Shard
 	for _, name := range names {
-		shard := c.newShard(name)
+		shard := c.newShard(Keyspace, name)
 		shard.away = true
 		list = append(list, shard)
 	}
 	c.Shards = append(c.Shards, list...)
-	if err := startShards(ctx, list); err != nil {
+	if err := c.startShards(ctx, list); err != nil {
 		return nil, fmt.Errorf("vitess: starting shards: %w", err)
 	}
 	return list, nil

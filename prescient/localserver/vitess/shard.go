@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"prescient/prescient/localserver"
 	"prescient/prescient/localserver/internal/process"
@@ -18,11 +19,23 @@ type Shard struct {
 	// Replicas are those of AddReplica.
 	Replicas []*Tablet
 	cluster  *Cluster
+	keyspace string
 	away     bool // it takes no writes: it was divided, or is yet to take the place of one that is
 }
 
 // DSN returns the data source name of the shard alone: statements come to it nearly as they are.
-func (s *Shard) DSN() string { return s.cluster.dsn(Keyspace + ":" + s.Name) }
+func (s *Shard) DSN() string { return s.cluster.dsn(s.target()) }
+
+// target is what a session is targeted at for the shard alone.
+func (s *Shard) target() string { return s.keyspace + ":" + s.Name }
+
+// Database is the name of its database in its MySQL.
+func (s *Shard) Database() string {
+	if s.cluster.shared == nil || s.Name == "-" {
+		return "vt_" + s.keyspace
+	}
+	return "vt_" + s.keyspace + "_" + strings.ReplaceAll(s.Name, "-", "to") // another than that of the other shards
+}
 
 // shardNames divide the keyspace ids into so many ranges of one size.
 func shardNames(count int) []string {
@@ -40,8 +53,8 @@ func shardNames(count int) []string {
 }
 
 // newShard is a shard that is not started yet.
-func (c *Cluster) newShard(name string) *Shard {
-	s := &Shard{Name: name, cluster: c}
+func (c *Cluster) newShard(keyspace, name string) *Shard {
+	s := &Shard{Name: name, cluster: c, keyspace: keyspace}
 	s.Tablet = s.newTablet()
 	return s
 }
@@ -52,7 +65,10 @@ func (s *Shard) newTablet() *Tablet {
 }
 
 // startShards starts shards at the same time, each with its first tablet as the primary.
-func startShards(ctx context.Context, list []*Shard) error {
+func (c *Cluster) startShards(ctx context.Context, list []*Shard) (err error) {
+	if c.options.Keyspaces != nil {
+		return c.startOnOne(ctx, list)
+	}
 	var servers, tablets []func(context.Context) error
 	for _, shard := range list {
 		servers = append(servers, shard.startServer)
@@ -67,6 +83,29 @@ func startShards(ctx context.Context, list []*Shard) error {
 		return err
 	}
 	return atOnce(ctx, tablets)
+}
+
+// startOnOne starts shards of several keyspaces on one MySQL: a vttablet that starts, as a replica, has it refuse writes, and one that becomes the
+// primary has it begin a binlog.
+func (c *Cluster) startOnOne(ctx context.Context, list []*Shard) (err error) {
+	if err := list[0].startServer(ctx); err != nil {
+		return err
+	}
+	c.shared = list[0].Server
+	var tablets []func(context.Context) error
+	for _, shard := range list {
+		shard.Server = c.shared
+		tablets = append(tablets, shard.startTablet)
+	}
+	if err := atOnce(ctx, tablets); err != nil {
+		return err
+	}
+	for _, shard := range list {
+		if err := shard.Reparent(ctx, shard.Tablet); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // AddReplica starts a second tablet of the shard, or a further one, which follows its primary.
@@ -84,12 +123,12 @@ func (s *Shard) AddReplica(ctx context.Context) (*Tablet, error) {
 
 // Reparent makes a tablet the primary, and the one before a replica.
 func (s *Shard) Reparent(ctx context.Context, to *Tablet) error {
-	return s.cluster.Control(ctx, "PlannedReparentShard", "--new-primary="+to.alias(), Keyspace+"/"+s.Name)
+	return s.cluster.Control(ctx, "PlannedReparentShard", "--new-primary="+to.alias(), s.keyspace+"/"+s.Name)
 }
 
 // ReparentFromDead makes a tablet the primary in the place of one that was killed, and is not to come back. What that had not sent to it is lost.
 func (s *Shard) ReparentFromDead(ctx context.Context, dead, to *Tablet) error {
-	if err := s.cluster.Control(ctx, "EmergencyReparentShard", "--new-primary="+to.alias(), Keyspace+"/"+s.Name); err != nil {
+	if err := s.cluster.Control(ctx, "EmergencyReparentShard", "--new-primary="+to.alias(), s.keyspace+"/"+s.Name); err != nil {
 		return err
 	}
 	return s.cluster.Control(ctx, "DeleteTablets", dead.alias())
@@ -100,7 +139,7 @@ const replicator = "vt_repl"
 
 // A Tablet is a vttablet with its MySQL.
 type Tablet struct {
-	// Server is its MySQL, in which the keyspace is the database vt_shop. It may be killed and restarted.
+	// Server is its MySQL, in which the keyspace is the database of Shard.Database. It may be killed and restarted.
 	Server *localserver.Server
 	shard  *Shard
 	number int
@@ -167,7 +206,7 @@ func (t *Tablet) startTablet(ctx context.Context) (err error) {
 	t.run, _, err = t.shard.cluster.serve(ctx, program{name: "vttablet", which: fmt.Sprintf("-%d", t.number), ports: 2,
 		args: func(ports []int) []string {
 			return append(append(t.shard.cluster.topologyArgs(), "--tablet-path="+t.alias(), "--tablet-hostname=127.0.0.1",
-				"--init-keyspace="+Keyspace, "--init-shard="+t.shard.Name, "--init-tablet-type=replica", "--db-socket="+t.Server.Socket(),
+				"--init-keyspace="+t.shard.keyspace, "--init-shard="+t.shard.Name, "--init-db-name-override="+t.shard.Database(), "--init-tablet-type=replica", "--db-socket="+t.Server.Socket(),
 				"--db-credentials-file="+t.shard.cluster.replication(), "--db-repl-use-ssl=false",
 				fmt.Sprintf("--port=%d", ports[0]), "--bind-address=127.0.0.1", fmt.Sprintf("--grpc-port=%d", ports[1]), "--grpc-bind-address=127.0.0.1",
 				"--service-map=grpc-queryservice,grpc-tabletmanager,grpc-updatestream"), t.shard.cluster.options.TabletArgs...)

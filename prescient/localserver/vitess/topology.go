@@ -28,10 +28,7 @@ func (c *Cluster) startTopology(ctx context.Context) error {
 		return err
 	}
 	c.topology = at(ports[0])
-	if err := c.Control(ctx, "AddCellInfo", "--root=/vitess/"+cell, "--server-address="+c.topology, cell); err != nil {
-		return err
-	}
-	return c.Control(ctx, "CreateKeyspace", "--durability-policy=none", Keyspace)
+	return c.Control(ctx, "AddCellInfo", "--root=/vitess/"+cell, "--server-address="+c.topology, cell)
 }
 
 // topologyArgs tell a program where the topology is.

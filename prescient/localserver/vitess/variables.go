@@ -40,7 +40,7 @@ func (c *Cluster) Counts(ctx context.Context, variable string) (map[string]int, 
 func (s *Shard) Calls(ctx context.Context) (all int, err error) {
 	counts, err := s.cluster.Counts(ctx, "VttabletCall")
 	for call, n := range counts { // Execute.shop.-80.primary
-		if strings.Contains(call, "."+Keyspace+"."+s.Name+".") {
+		if strings.Contains(call, "."+s.keyspace+"."+s.Name+".") {
 			all += n
 		}
 	}

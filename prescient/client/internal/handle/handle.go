@@ -70,22 +70,31 @@ func CommitsByItself(db prescient.DB) bool {
 	return begins && !IsCallersTx(db)
 }
 
-// IsInside makes sure that a handle is inside of a transaction, where it begins transactions and is taken for one all the same:
-// a savepoint stays only there. On a pool that is not known as one, each statement would be committed by itself.
+// IsInside makes sure that a handle is inside of a transaction, where it begins transactions and is taken for one all the same. On a pool that
+// is not known as one, each statement would be committed by itself.
 func IsInside(ctx context.Context, db prescient.DB) error {
 	if _, begins := db.(Beginner); !begins || ends(db) {
 		return nil
 	}
+	inside, err := isInside(ctx, db)
+	if err == nil && !inside {
+		err = fmt.Errorf("%w: a %T begins transactions, but is neither in one nor a known pool; embed the *sql.DB, or pass that or a transaction",
+			prescient.ErrInvalid, db)
+	}
+	return err
+}
+
+// isInside says whether a connection is inside of a transaction: a savepoint stays only there.
+func isInside(ctx context.Context, db prescient.DB) (bool, error) {
 	if _, err := db.ExecContext(ctx, "SAVEPOINT prescient_inside"); err != nil {
-		return fmt.Errorf("setting a savepoint: %w", err)
+		return false, fmt.Errorf("setting a savepoint: %w", err)
 	}
 	_, err := db.ExecContext(ctx, "RELEASE SAVEPOINT prescient_inside")
 	if errno.Is(err, errno.NoSuchName) {
-		return fmt.Errorf("%w: a %T begins transactions, but is neither in one nor a known pool; embed the *sql.DB, or pass that or a transaction",
-			prescient.ErrInvalid, db)
+		return false, nil
 	}
 	if err != nil {
-		return fmt.Errorf("releasing a savepoint: %w", err)
+		return false, fmt.Errorf("releasing a savepoint: %w", err)
 	}
-	return nil
+	return true, nil
 }

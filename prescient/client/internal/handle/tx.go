@@ -35,10 +35,14 @@ func InTx(ctx context.Context, db prescient.DB, do func(db prescient.DB) error) 
 	if !ok {
 		return InSavepoint(ctx, db, "prescient", do)
 	}
-	_, err := Retried(func() (struct{}, error) { return struct{}{}, inOwnTx(ctx, begin, do) })
-	if errno.Is(err, errno.InTransaction) && IsCallersTx(db) {
-		return InSavepoint(ctx, db, "prescient", do)
+	if IsCallersTx(db) { // begun by hand, it would be committed: Vitess does not refuse to say how the next is isolated, as MySQL does
+		if inside, err := isInside(ctx, db); err != nil {
+			return err
+		} else if inside {
+			return inSavepoint(ctx, db, "prescient", do)
+		}
 	}
+	_, err := Retried(func() (struct{}, error) { return struct{}{}, inOwnTx(ctx, begin, do) })
 	return err
 }
 
@@ -61,6 +65,10 @@ func InSavepoint(ctx context.Context, db prescient.DB, name string, do func(db p
 	if err := IsInside(ctx, db); err != nil {
 		return err
 	}
+	return inSavepoint(ctx, db, name, do)
+}
+
+func inSavepoint(ctx context.Context, db prescient.DB, name string, do func(db prescient.DB) error) error {
 	if _, err := db.ExecContext(ctx, "SAVEPOINT "+name); err != nil {
 		return fmt.Errorf("setting a savepoint: %w", err)
 	}

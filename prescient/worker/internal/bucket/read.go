@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
@@ -234,9 +235,20 @@ func (b *Bucket) nextRows(s *stream, limit int) (query string, args []any) {
 	return b.Shared.Tables.Fill("slotrun/read", "{first}", literal.Of(literal.AppendKey, s.next), "{last}", literal.Of(literal.AppendKey, b.last), "{filter}", filter), args
 }
 
-// readRows runs a query for rows, limit at most. It says how large their payloads and errors are, and whether it was cut short
-// for that.
+// readRows runs a query for rows, limit at most, which is its last argument. It says how large their payloads and errors are, and whether it was
+// cut short for that. Vitess passes on no answer of more than 16 MB: there it asks for fewer until they come.
 func (b *Bucket) readRows(ctx context.Context, query string, args []any, limit int) (batch []*check.Answered, size int, cut bool, err error) {
+	for few := limit; ; few = max(few/4, 1) {
+		args[len(args)-1] = few
+		batch, size, cut, err = b.readAnswer(ctx, query, args, few)
+		if few == 1 || !errno.Is(err, errno.AnswerTooLarge) {
+			return batch, size, cut || few < limit && len(batch) == few, err
+		}
+	}
+}
+
+// readAnswer is readRows for one answer.
+func (b *Bucket) readAnswer(ctx context.Context, query string, args []any, limit int) (batch []*check.Answered, size int, cut bool, err error) {
 	err = b.Shared.Send.Query(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()

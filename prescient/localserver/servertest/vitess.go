@@ -1,0 +1,232 @@
+package servertest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/vitess"
+)
+
+// A database on Vitess is a keyspace, which is dear to make: there are a few of one shard each, on one MySQL, and a test has one for itself for as
+// long as it holds a lock of that MySQL. Tests reach the tables behind Vitess by Database.Root; the next test gets those tables, where they are as new.
+
+// The kinds of a Vitess, which stay among themselves: PRESCIENT_TEST_DSNS names no other kind beside them.
+const (
+	OnShard    Kind = "vitess"            // targeted at a shard, as workers are
+	Untargeted Kind = "vitess-untargeted" // the keyspace, as apps have it
+)
+
+// BehindVariable has the DSN of the MySQL behind a Vitess. Set by scripts/servers.
+const BehindVariable = "PRESCIENT_TEST_BEHIND"
+
+// isVitess says whether the kind is one of Vitess.
+func (k Kind) isVitess() bool { return k == OnShard || k == Untargeted }
+
+// OnVitess says whether this run's kinds are those of Vitess.
+func OnVitess() bool { return os.Getenv(BehindVariable) != "" }
+
+// keyspaces is how many there are: a package runs four tests at a time, some of which have a second database, and there are two packages at a time.
+const keyspaces = 8
+
+// Keyspaces are those that tests need: of one shard each, and unsharded.
+func Keyspaces() (list []vitess.KeyspaceOptions) {
+	for i := range keyspaces {
+		list = append(list, vitess.KeyspaceOptions{Name: fmt.Sprint("k", i), Shards: 1, VSchema: "{}"})
+	}
+	return list
+}
+
+// The tables of what tests share behind a Vitess have each keyspace, and what it is like: empty, or a digest of like; null is for one to be emptied.
+const (
+	makeKeyspaces = "CREATE DATABASE px_shared CHARACTER SET utf8mb4; CREATE TABLE px_shared.keyspace (name VARCHAR(64) PRIMARY KEY, alike CHAR(64))"
+	addKeyspace   = "INSERT INTO px_shared.keyspace VALUES (?, '')"
+	listKeyspaces = "SELECT name FROM px_shared.keyspace WHERE alike = ? OR ? = '' ORDER BY alike = '' DESC, alike IS NULL DESC, RAND()"
+	lockKeyspace  = "SELECT GET_LOCK(?, 0) AND (? = '' OR (SELECT alike FROM px_shared.keyspace WHERE name = ?) = ?)"
+	isEmpty       = "SELECT COALESCE(alike = '', FALSE) FROM px_shared.keyspace WHERE name = ?"
+	noteAlike     = "UPDATE px_shared.keyspace SET alike = ? WHERE name = ?"
+	// makeClock has the clock stand still where SET timestamp is refused: a variable that nothing reads is set to what this answers.
+	makeClock = "CREATE FUNCTION px_shared.clock(at DECIMAL(20, 6)) RETURNS INT NO SQL BEGIN SET timestamp = at; RETURN 0; END"
+)
+
+// PrepareBehind makes what tests share in the MySQL behind a Vitess with Keyspaces.
+func PrepareBehind(ctx context.Context, dsn string) error {
+	db, err := sql.Open("mysql", WithParams(dsn, "multiStatements=true"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	for _, statement := range []string{makeKeyspaces, makeClock} {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("making what tests share behind Vitess: %w", err)
+		}
+	}
+	for _, k := range Keyspaces() {
+		if _, err := db.ExecContext(ctx, addKeyspace, k.Name); err != nil {
+			return fmt.Errorf("noting keyspace %s: %w", k.Name, err)
+		}
+	}
+	return nil
+}
+
+// Clock is the DSN parameter under which the server's clock stands still for a connection.
+func Clock(now time.Time) string {
+	at := fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000)
+	if OnVitess() && !strings.Contains(os.Getenv(dsnsVariable), string(Untargeted)+"=") { // there it is refused
+		return "default_week_format=px_shared.clock(" + at + ")"
+	}
+	return "timestamp=" + at
+}
+
+// A keyspace is one that a test holds, by a connection to the MySQL behind.
+type keyspace struct {
+	name string
+	db   *sql.DB
+	lock *sql.Conn
+}
+
+// holdKeyspace waits for a keyspace that no test holds, and empties it unless it is. Where alike is given, it returns one of those that are like
+// that at once, or nil.
+func holdKeyspace(ctx context.Context, alike string) (*keyspace, error) {
+	k := new(keyspace)
+	var err error
+	if k.db, err = sql.Open("mysql", WithParams(os.Getenv(BehindVariable), "multiStatements=true&interpolateParams=true")); err != nil {
+		return nil, err
+	}
+	if k.lock, err = k.db.Conn(ctx); err != nil {
+		return nil, errors.Join(err, k.db.Close())
+	}
+	for wait := time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
+		names, err := texts(ctx, k.lock, strings.ReplaceAll(listKeyspaces, "?", "'"+alike+"'"))
+		if err != nil {
+			return nil, errors.Join(err, k.end())
+		}
+		for _, k.name = range strings.Fields(names) {
+			var held sql.NullBool
+			if err := k.lock.QueryRowContext(ctx, lockKeyspace, k.name, alike, k.name, alike).Scan(&held); err != nil {
+				return nil, errors.Join(err, k.end())
+			}
+			if held.Bool {
+				if alike == "" {
+					err = k.empty(ctx)
+				}
+				if err = errors.Join(err, k.note(ctx, nil)); err != nil { // as long as a test has it, which may end as it likes
+					return nil, errors.Join(fmt.Errorf("emptying keyspace %s (did a transaction stay open?): %w", k.name, err), k.end())
+				}
+				return k, nil
+			}
+			if _, err := k.lock.ExecContext(ctx, "DO RELEASE_ALL_LOCKS()"); err != nil {
+				return nil, errors.Join(err, k.end())
+			}
+		}
+		if alike != "" {
+			return nil, k.end()
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(fmt.Errorf("waiting for a keyspace that no test holds: %w", ctx.Err()), k.end())
+		case <-time.After(wait/2 + rand.N(wait)):
+		}
+	}
+}
+
+// database is its name in the MySQL behind.
+func (k *keyspace) database() string { return "vt_" + k.name }
+
+// empty drops all that is in it.
+func (k *keyspace) empty(ctx context.Context) error {
+	var empty bool
+	if err := k.lock.QueryRowContext(ctx, isEmpty, k.name).Scan(&empty); err != nil || empty {
+		return err
+	}
+	objects, err := texts(ctx, k.lock, strings.ReplaceAll(`SELECT CASE table_type WHEN 'BASE TABLE' THEN 'TABLE' ELSE table_type END, table_name FROM information_schema.tables WHERE table_schema = ?
+		UNION ALL SELECT routine_type, routine_name FROM information_schema.routines WHERE routine_schema = ?
+		UNION ALL SELECT 'EVENT', event_name FROM information_schema.events WHERE event_schema = ?`, "?", "'"+k.database()+"'"))
+	if err != nil {
+		return err
+	}
+	// The database itself stays: vttablet has connections to it.
+	drop := []string{"SET foreign_key_checks = 0, lock_wait_timeout = 20; ALTER DATABASE " + k.database() + " CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci"}
+	for object := range strings.Lines(objects) {
+		kind, name, _ := strings.Cut(strings.TrimSpace(object), " ")
+		drop = append(drop, "DROP "+kind+" "+k.database()+".`"+name+"`")
+	}
+	_, err = k.lock.ExecContext(ctx, strings.Join(drop, "; "))
+	return err
+}
+
+// note notes what it is like from now on.
+func (k *keyspace) note(ctx context.Context, alike any) error {
+	_, err := k.lock.ExecContext(ctx, noteAlike, alike, k.name)
+	return err
+}
+
+// end lets another test have it.
+func (k *keyspace) end() error { return errors.Join(k.lock.Close(), k.db.Close()) }
+
+// letGo is end with a note of what it is like.
+func (k *keyspace) letGo(alike any) error {
+	ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
+	defer cancel()
+	return errors.Join(k.note(ctx, alike), k.end())
+}
+
+// on is the database that a test has in it, spoken to as tests of the kind do.
+func (k *keyspace) on(gate string, kind Kind) (Database, error) {
+	config, err := mysql.ParseDSN(gate)
+	if err != nil {
+		return Database{}, err
+	}
+	if config.DBName = k.name; kind == OnShard {
+		config.DBName += ":-"
+	}
+	behind, err := mysql.ParseDSN(os.Getenv(BehindVariable))
+	if err != nil {
+		return Database{}, err
+	}
+	behind.DBName = k.database()
+	return Database{DSN: config.FormatDSN(), Name: k.database(), Flavour: localserver.MySQL, Root: behind.FormatDSN(), kind: kind, keyspace: k}, nil
+}
+
+// shardDSN is targeted at the shard of a database on Vitess, as whoever migrates is.
+func (d Database) shardDSN() string {
+	if d.kind != Untargeted {
+		return d.DSN
+	}
+	return strings.Replace(d.DSN, "/"+d.keyspace.name, "/"+d.keyspace.name+":-", 1)
+}
+
+// newKeyspace is New on Vitess.
+func (k Kind) newKeyspace(t testing.TB, gate string) Database {
+	t.Helper()
+	held, err := holdKeyspace(t.Context(), "")
+	must(t, err)
+	d, err := held.on(gate, k)
+	must(t, err)
+	return d.goesWith(t)
+}
+
+// anotherKeyspace is another of those on Vitess; it lets go of this one.
+func (d Database) anotherKeyspace(t testing.TB, as like) (used Database, is bool, err error) {
+	if !mayShare() {
+		return Database{}, false, nil
+	}
+	held, err := holdKeyspace(t.Context(), as.digest())
+	if err != nil || held == nil {
+		return Database{}, false, err
+	}
+	if used, err = held.on(d.DSN, d.kind); err != nil {
+		return Database{}, false, err
+	}
+	d.own.kept = true
+	return used.goesWith(t), true, d.keyspace.letGo("")
+}
