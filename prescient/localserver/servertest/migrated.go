@@ -128,14 +128,15 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 	var mode string // which procedures keep
 	must(t, conn.QueryRowContext(ctx, "SELECT COALESCE(MIN(sql_mode), @@sql_mode) FROM information_schema.routines WHERE routine_schema = DATABASE()").Scan(&mode))
 	statements = append(statements, statement{Query: "SET SESSION sql_mode = ?", Args: [][]byte{[]byte(mode)}})
-	objects, err := tables.Objects()
+	schema := tables.Schema
+	schema.Server, schema.Dialect, err = schema.Dialect.Choose(ctx, conn) // as the migrations do: the server may know no procedures
+	must(t, err)
+	objects, err := schema.Objects()
 	must(t, err)
 	for _, object := range objects {
 		statements = append(statements, statement{Query: object.Create})
 	}
-	server, err := text.ServerOf(ctx, conn)
-	must(t, err)
-	if server != text.TiDB { // where nothing is given back
+	if schema.Server != text.TiDB { // where nothing is given back
 		to.Shape, err = d.shape(ctx, conn)
 		must(t, err)
 	}
