@@ -17,7 +17,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"prescient/prescient/localserver"
-	text "prescient/sql"
 	"prescient/sql/migrate"
 )
 
@@ -65,9 +64,6 @@ func (d Database) Migrated(t testing.TB, tables Tables) Database {
 		must(t, d.send(t.Context(), conn, s))
 	}
 	d.begin(t, as, tables.Since)
-	if to.Shape == "" {
-		return d
-	}
 	root, close, err := d.connect(t.Context()) // who sees all
 	must(t, err)
 	defer close()
@@ -136,10 +132,8 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 	for _, object := range objects {
 		statements = append(statements, statement{Query: object.Create})
 	}
-	if schema.Server != text.TiDB { // where nothing is given back
-		to.Shape, err = d.shape(ctx, conn)
-		must(t, err)
-	}
+	to.Shape, err = d.shape(ctx, conn)
+	must(t, err)
 	to.Statements = statements
 	if as.isShared() {
 		how, err := json.Marshal(to)
@@ -248,7 +242,7 @@ type made struct {
 	mu         sync.Mutex // held while they are worked out
 	Statements []statement
 	Rows       map[string]statement // what fills each table, if anything
-	Shape      string               // of all but rows; empty where no database is given back
+	Shape      string               // of all but rows
 }
 
 // statement is one with its arguments as text, nil for NULL.
