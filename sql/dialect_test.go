@@ -134,6 +134,23 @@ func TestVitessIsToldWhereRowsLie(t *testing.T) {
 	}
 }
 
+// TiDB refuses to share a lock.
+func TestNoLockIsSharedOnTiDB(t *testing.T) {
+	for server, want := range map[sql.Server]bool{sql.TiDB: false, sql.Vitess: true} {
+		statements, err := sql.LoadOn(server, sql.Plain, "p_")
+		if err != nil {
+			t.Fatal(err)
+		}
+		shares := false
+		for _, text := range statements {
+			shares = shares || strings.Contains(text, "SHARE MODE")
+		}
+		if shares != want {
+			t.Errorf("on %s a lock is shared: %t", server, shares)
+		}
+	}
+}
+
 // A line is for a dialect or a file that there is: another would be left out everywhere. A part is what several files have.
 func TestEachLineIsReadAndEachPartShared(t *testing.T) {
 	readers := make(map[string][]string) // of each part

@@ -57,7 +57,7 @@ func LoadOn(server Server, dialect Dialect, prefix string) (Statements, error) {
 	if dialect != Plain {
 		dialect = Full
 	}
-	of := installation{dialect, prefix, server.Placed()}
+	of := installation{dialect, prefix, server.Placed(), server == TiDB}
 	read, _ := loaded.LoadOrStore(of, sync.OnceValues(of.load))
 	return read.(func() (Statements, error))()
 }
@@ -70,6 +70,7 @@ type installation struct {
 	dialect Dialect
 	prefix  string
 	placed  bool
+	alone   bool // no lock is shared: TiDB refuses to (1235), or takes none
 }
 
 func (i installation) load() (Statements, error) {
@@ -88,6 +89,9 @@ func (i installation) load() (Statements, error) {
 				return nil
 			}
 			text = strings.ReplaceAll(text, " SKIP LOCKED", " NOWAIT")
+		}
+		if i.alone {
+			text = strings.ReplaceAll(text, "LOCK IN SHARE MODE", "FOR UPDATE")
 		}
 		all[name] = strings.ReplaceAll(withLeases(withoutComments(text)), "{prefix}", i.prefix)
 		return nil

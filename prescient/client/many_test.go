@@ -99,6 +99,7 @@ func TestCancelManyFindsWhatASnapshotDoesNotShow(t *testing.T) {
 func TestCancelManyIsAllOrNothingAndTakesFewStatements(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.Triggers)
 		jobs := manyJobs(2 * cancelEntities)
 		_, err := r.client.InsertMany(t.Context(), r.AppAt(rig.At("10:00")), jobs)
 		r.Must(err)

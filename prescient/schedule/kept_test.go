@@ -26,6 +26,9 @@ func TestATimerThatTheAppKeepsFromMovingStaysAndFiresLater(t *testing.T) {
 	for name, c := range stays {
 		t.Run(name, func(t *testing.T) {
 			eachServer(t, func(t *testing.T, r *testRig) {
+				if name == "a trigger on updates" {
+					r.Needs(t, rig.Triggers)
+				}
 				for _, id := range []string{"a", "b"} {
 					r.create("11:50", schedule.Schedule{ID: id, Crontabs: []string{"*/15 * * * *"}, Topic: "t"})
 				}

@@ -32,7 +32,7 @@ func onceCommitted(h *rig.Hooks, committed func() error) {
 
 // The effects of a step commit with its answer. Whatever its agent hears of that COMMIT, the step is not called again.
 func TestAStepWhoseEffectsWereCommittedIsNotCalledAgain(t *testing.T) {
-	const timeout = 200 * time.Millisecond
+	const timeout = time.Second
 	again := rig.At("12:20")
 	for _, test := range []struct {
 		name string

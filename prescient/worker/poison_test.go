@@ -135,6 +135,7 @@ func TestARowThatCannotBeWrittenIsSetApart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+				r.Needs(t, rig.Triggers)
 				const rows = 30
 				slot := r.InsertDue(rows)
 				r.Exec("UPDATE p_future_job SET payload = '{\"a\": 1}'")

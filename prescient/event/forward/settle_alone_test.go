@@ -12,6 +12,7 @@ import (
 	"prescient/prescient/event"
 	"prescient/prescient/event/broker"
 	"prescient/prescient/event/forward"
+	"prescient/prescient/internal/rig"
 )
 
 // What keeps one event in the outbox, or out of another table, keeps no other: that one is named, and goes on when it can, without being
@@ -34,6 +35,9 @@ func TestAnEventThatCannotBeSettledCostsItselfAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachServer(t, func(t *testing.T, r *testRig) {
+				if name != "a foreign key keeps it" {
+					r.Needs(t, rig.Triggers)
+				}
 				if test.aside {
 					r.broker.answers(func(m broker.Message) error {
 						if strings.HasSuffix(m.ID, "7") {
@@ -130,6 +134,7 @@ func TestEventsThatSomebodyHasLockedCostThemselvesAlone(t *testing.T) {
 // What is kept apart since somebody has the count of its topic locked goes by halves once it can be counted: one that cannot be kept stays alone.
 func TestAnEventThatCannotBeSettledIsFoundAmongThoseThatWereKeptApart(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.Triggers)
 		const n = 50
 		r.publishes("locked", "first", "first") // which leaves a count
 		stop := r.start(forward.Options{})

@@ -28,6 +28,7 @@ const (
 	ReadPlans          Capability = "EXPLAIN and counters of what was read, as these tests read them"
 	ThreadStates       Capability = "the list of threads with what they do, and a SLEEP that can be killed"
 	ZoneTables         Capability = "tables of time zones to add one to"
+	Triggers           Capability = "triggers, and CHECKs that it heeds"
 	HeldPurge          Capability = "a purge that open snapshots hold back"
 	WaitingDDL         Capability = "DDL that waits for those who have a table open, and says so"
 )

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,8 +104,16 @@ func (t *Tables) SameVersion(version uint64) error {
 	return nil
 }
 
-// Fill puts values for the words in braces into a statement.
+// Fill puts values for the words in braces into a statement. What is Shared is locked ToChange on TiDB, which refuses to share a lock.
 func (t *Tables) Fill(statement string, pairs ...string) string {
+	if t.Server == text.TiDB {
+		pairs = slices.Clone(pairs)
+		for i, value := range pairs {
+			if value == Shared {
+				pairs[i] = ToChange
+			}
+		}
+	}
 	return strings.NewReplacer(pairs...).Replace(t.Stmt.Get(statement))
 }
 

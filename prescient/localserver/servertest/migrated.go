@@ -65,9 +65,6 @@ func (d Database) Migrated(t testing.TB, tables Tables) Database {
 		must(t, d.send(t.Context(), conn, s))
 	}
 	d.begin(t, as, tables.Since)
-	if to.Shape == "" {
-		return d
-	}
 	root, close, err := d.connect(t.Context()) // who sees all
 	must(t, err)
 	defer close()
@@ -131,7 +128,12 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 	var mode string // which procedures keep
 	must(t, conn.QueryRowContext(ctx, "SELECT COALESCE(MIN(sql_mode), @@sql_mode) FROM information_schema.routines WHERE routine_schema = DATABASE()").Scan(&mode))
 	statements = append(statements, statement{Query: "SET SESSION sql_mode = ?", Args: [][]byte{[]byte(mode)}})
-	objects, err := tables.Objects()
+	schema := tables.Schema
+	if d.keyspace == nil {
+		schema.Server, schema.Dialect, err = schema.Dialect.Choose(ctx, conn) // as the migrations do: the server may know no procedures
+		must(t, err)
+	}
+	objects, err := schema.Objects()
 	must(t, err)
 	for _, object := range objects {
 		statements = append(statements, statement{Query: object.Create})
@@ -140,12 +142,8 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 			must(t, err)
 		}
 	}
-	server, err := text.ServerOf(ctx, conn)
+	to.Shape, err = d.shape(ctx, conn)
 	must(t, err)
-	if server != text.TiDB { // where nothing is given back
-		to.Shape, err = d.shape(ctx, conn)
-		must(t, err)
-	}
 	to.Statements = statements
 	if as.isShared() {
 		how, err := json.Marshal(to)
@@ -254,7 +252,7 @@ type made struct {
 	mu         sync.Mutex // held while they are worked out
 	Statements []statement
 	Rows       map[string]statement // what fills each table, if anything
-	Shape      string               // of all but rows; empty where no database is given back
+	Shape      string               // of all but rows
 }
 
 // statement is one with its arguments as text, nil for NULL.

@@ -15,7 +15,8 @@ import (
 // and whoever had it before may not commit any more.
 //
 // A worker that has lost its lease, and does not know it yet, may start a call after the one that has it; that call does
-// not count, but its end would. Where the last claims alone are known, whoever has claimed a bucket last may end its rows.
+// not count, but its end would. Where the last claims alone are known, whoever has claimed a bucket last may end its rows,
+// and so may others where that is neither of the two.
 func (j *judgement) fenced(s *story) {
 	if j.isLong(s) {
 		return // see longEnds
@@ -74,8 +75,8 @@ func (j *judgement) claimedAfter(claims []evidence.Claim, worker string, call *c
 		}
 	}
 	its := lastClaim(claims, worker)
-	if !j.tables.AllClaims && its != nil {
-		return true
+	if !j.tables.AllClaims && slices.ContainsFunc(claims, func(c evidence.Claim) bool { return c.Worker != call.Worker }) {
+		return true // also where a third has claimed it last: who had it in between is not known
 	}
 	return callers != nil && its != nil && its.LaterThan(*callers)
 }

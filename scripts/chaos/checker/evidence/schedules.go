@@ -49,8 +49,8 @@ type OutboxRow struct {
 
 const (
 	scheduleRows = "SELECT id, version, enabled <> 0, COALESCE(passed_over, 0) FROM {prefix}schedule"
-	// The slot of a row that is pending is that which it waits for.
-	scheduleJobs = `SELECT entity_key, job_exec, tag, due_at, inserted_at, '' AS outcome, check_count, error_count, next_check_at, '' AS worker, revision, next_check_at
+	// The slot of a row that is pending is that which it waits for. What it has not is '' of a column: TiDB puts no text of another collation below it.
+	scheduleJobs = `SELECT entity_key, job_exec, tag, due_at, inserted_at, LEFT(job_exec, 0) AS outcome, check_count, error_count, next_check_at, LEFT(entity_key, 0) AS worker, revision, next_check_at
 		FROM {prefix}future_job WHERE entity_name = '` + ScheduleEntity + `'
 		UNION ALL SELECT entity_key, job_exec, tag, due_at, inserted_at, outcome, check_count, error_count, slot, worker, revision, ended_at
 		FROM {prefix}job_history WHERE entity_name = '` + ScheduleEntity + "'"
