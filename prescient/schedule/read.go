@@ -107,23 +107,17 @@ func (s *Schedules) fill(ctx context.Context, db prescient.DB, some []Stored, mo
 		if answer += some[n].size; asked == nil || answer > maxHeld {
 			asked, answer = append(asked, nil), some[n].size
 		}
-		last := &asked[len(asked)-1]
-		*last = append(*last, some[n].ID)
+		asked[len(asked)-1] = append(asked[len(asked)-1], some[n].ID)
 	}
-	filled, rest = some[:n], some[n:]
-	if asked == nil {
-		return filled, rest, nil
-	}
-	var long []Stored
+	filled, rest = slices.Clone(some[:n]), some[n:]
+	by := make(map[string]Stored)
 	for _, ids := range asked {
-		read, err := s.find(ctx, db, ids, withPayload, store.Plainly)
+		long, err := s.find(ctx, db, ids, withPayload, store.Plainly)
 		if err != nil {
 			return nil, nil, err
 		}
-		long = append(long, read...)
+		maps.Copy(by, byID(long))
 	}
-	by := byID(long)
-	filled = slices.Clone(filled)
 	for i, one := range filled {
 		if one.hasLong() {
 			filled[i] = by[one.ID]

@@ -277,35 +277,18 @@ func (d Database) shown(ctx context.Context, conn *sql.Conn, role string) (strin
 	return strings.Join(slices.Sorted(strings.Lines(all)), ""), err
 }
 
-// texts reads all rows of all results, a line for each.
-func texts(ctx context.Context, conn *sql.Conn, query string) (string, error) {
-	rows, err := conn.QueryContext(ctx, query)
-	if err != nil {
-		return "", err
+// anotherKeyspace is another of those on Vitess; it lets go of this one.
+func (d Database) anotherKeyspace(t testing.TB, as like) (used Database, is bool, err error) {
+	if !mayShare() {
+		return Database{}, false, nil
 	}
-	defer rows.Close()
-	var b strings.Builder
-	for {
-		columns, err := rows.Columns()
-		if err != nil {
-			return "", err
-		}
-		values, into := make([]sql.RawBytes, len(columns)), make([]any, len(columns))
-		for i := range values {
-			into[i] = &values[i]
-		}
-		for rows.Next() {
-			if err := rows.Scan(into...); err != nil {
-				return "", err
-			}
-			for _, value := range values {
-				b.Write(value)
-				b.WriteByte(' ')
-			}
-			b.WriteByte('\n')
-		}
-		if !rows.NextResultSet() {
-			return b.String(), rows.Err()
-		}
+	held, err := holdKeyspace(t.Context(), as.digest())
+	if err != nil || held == nil {
+		return Database{}, false, err
 	}
+	if used, err = held.on(d.DSN, d.kind); err != nil {
+		return Database{}, false, err
+	}
+	d.own.kept = true
+	return used.goesWith(t), true, d.keyspace.letGo("")
 }

@@ -4,18 +4,15 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"os"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 
 	"prescient/prescient/localserver"
 )
-
-// cleanupTime bounds the removal of a test's database.
-const cleanupTime = 30 * time.Second
 
 // A Database is an empty database that one test has for itself.
 type Database struct {
@@ -172,18 +169,6 @@ func Open(t testing.TB, dsn, params string) *sql.DB {
 	return db
 }
 
-// WithParams returns a DSN with further parameters.
-func WithParams(dsn, params string) string {
-	switch {
-	case params == "":
-		return dsn
-	case strings.Contains(dsn[strings.LastIndex(dsn, "/")+1:], "?"):
-		return dsn + "&" + params
-	default:
-		return dsn + "?" + params
-	}
-}
-
 // prefix begins the names of all databases.
 const prefix = "px_test_"
 
@@ -237,3 +222,30 @@ func (d Database) Account(t testing.TB, role string, grants []string, exec func(
 // uniqueName returns a database name that no other test has, in this process
 // or another.
 func uniqueName() string { return prefix + strings.ToLower(rand.Text()[:16]) }
+
+// on is the database that a test has in it, spoken to as tests of the kind do.
+func (k *keyspace) on(gate string, kind Kind) (Database, error) {
+	config, err := mysql.ParseDSN(gate)
+	if err != nil {
+		return Database{}, err
+	}
+	if config.DBName = k.name; kind == OnShard {
+		config.DBName += ":-"
+	}
+	behind, err := mysql.ParseDSN(os.Getenv(BehindVariable))
+	if err != nil {
+		return Database{}, err
+	}
+	behind.DBName = k.database()
+	return Database{DSN: config.FormatDSN(), Name: k.database(), Flavour: localserver.MySQL, Root: behind.FormatDSN(), kind: kind, keyspace: k}, nil
+}
+
+// newKeyspace is New on Vitess.
+func (k Kind) newKeyspace(t testing.TB, gate string) Database {
+	t.Helper()
+	held, err := holdKeyspace(t.Context(), "")
+	must(t, err)
+	d, err := held.on(gate, k)
+	must(t, err)
+	return d.goesWith(t)
+}

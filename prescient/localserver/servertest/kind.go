@@ -101,3 +101,18 @@ func givenDSNs(t testing.TB) map[Kind]string {
 
 // pairs are the servers that were given, each as name=DSN.
 func pairs() []string { return strings.Fields(os.Getenv(dsnsVariable)) }
+
+// The kinds of a Vitess, which stay among themselves: PRESCIENT_TEST_DSNS names no other kind beside them.
+const (
+	OnShard    Kind = "vitess"            // targeted at a shard, as workers are
+	Untargeted Kind = "vitess-untargeted" // the keyspace, as apps have it
+)
+
+// BehindVariable has the DSN of the MySQL behind a Vitess. Set by scripts/servers.
+const BehindVariable = "PRESCIENT_TEST_BEHIND"
+
+// isVitess says whether the kind is one of Vitess.
+func (k Kind) isVitess() bool { return k == OnShard || k == Untargeted }
+
+// OnVitess says whether this run's kinds are those of Vitess.
+func OnVitess() bool { return os.Getenv(BehindVariable) != "" }

@@ -74,13 +74,6 @@ func (d Database) Migrated(t testing.TB, tables Tables) Database {
 	return d
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // described makes the tables and notes what has become of the database, unless that was done before.
 func (to *made) described(t testing.TB, d Database, tables Tables, as like) (first bool) {
 	t.Helper()
@@ -276,4 +269,12 @@ func madeLike(l like) *made {
 		servers.made[l] = new(made)
 	}
 	return servers.made[l]
+}
+
+// shardDSN is targeted at the shard of a database on Vitess, as whoever migrates is.
+func (d Database) shardDSN() string {
+	if d.kind != Untargeted {
+		return d.DSN
+	}
+	return strings.Replace(d.DSN, "/"+d.keyspace.name, "/"+d.keyspace.name+":-", 1)
 }

@@ -8,32 +8,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
-	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
-	"prescient/prescient/localserver"
 	"prescient/prescient/localserver/vitess"
 )
 
 // A database on Vitess is a keyspace, which is dear to make: there are a few of one shard each, on one MySQL, and a test has one for itself for as
 // long as it holds a lock of that MySQL. Tests reach the tables behind Vitess by Database.Root; the next test gets those tables, where they are as new.
-
-// The kinds of a Vitess, which stay among themselves: PRESCIENT_TEST_DSNS names no other kind beside them.
-const (
-	OnShard    Kind = "vitess"            // targeted at a shard, as workers are
-	Untargeted Kind = "vitess-untargeted" // the keyspace, as apps have it
-)
-
-// BehindVariable has the DSN of the MySQL behind a Vitess. Set by scripts/servers.
-const BehindVariable = "PRESCIENT_TEST_BEHIND"
-
-// isVitess says whether the kind is one of Vitess.
-func (k Kind) isVitess() bool { return k == OnShard || k == Untargeted }
-
-// OnVitess says whether this run's kinds are those of Vitess.
-func OnVitess() bool { return os.Getenv(BehindVariable) != "" }
 
 // keyspaces is how many there are: a package runs four tests at a time, some of which have a second database, and there are two packages at a time.
 const keyspaces = 8
@@ -178,55 +159,4 @@ func (k *keyspace) letGo(alike any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
 	defer cancel()
 	return errors.Join(k.note(ctx, alike), k.end())
-}
-
-// on is the database that a test has in it, spoken to as tests of the kind do.
-func (k *keyspace) on(gate string, kind Kind) (Database, error) {
-	config, err := mysql.ParseDSN(gate)
-	if err != nil {
-		return Database{}, err
-	}
-	if config.DBName = k.name; kind == OnShard {
-		config.DBName += ":-"
-	}
-	behind, err := mysql.ParseDSN(os.Getenv(BehindVariable))
-	if err != nil {
-		return Database{}, err
-	}
-	behind.DBName = k.database()
-	return Database{DSN: config.FormatDSN(), Name: k.database(), Flavour: localserver.MySQL, Root: behind.FormatDSN(), kind: kind, keyspace: k}, nil
-}
-
-// shardDSN is targeted at the shard of a database on Vitess, as whoever migrates is.
-func (d Database) shardDSN() string {
-	if d.kind != Untargeted {
-		return d.DSN
-	}
-	return strings.Replace(d.DSN, "/"+d.keyspace.name, "/"+d.keyspace.name+":-", 1)
-}
-
-// newKeyspace is New on Vitess.
-func (k Kind) newKeyspace(t testing.TB, gate string) Database {
-	t.Helper()
-	held, err := holdKeyspace(t.Context(), "")
-	must(t, err)
-	d, err := held.on(gate, k)
-	must(t, err)
-	return d.goesWith(t)
-}
-
-// anotherKeyspace is another of those on Vitess; it lets go of this one.
-func (d Database) anotherKeyspace(t testing.TB, as like) (used Database, is bool, err error) {
-	if !mayShare() {
-		return Database{}, false, nil
-	}
-	held, err := holdKeyspace(t.Context(), as.digest())
-	if err != nil || held == nil {
-		return Database{}, false, err
-	}
-	if used, err = held.on(d.DSN, d.kind); err != nil {
-		return Database{}, false, err
-	}
-	d.own.kept = true
-	return used.goesWith(t), true, d.keyspace.letGo("")
 }
