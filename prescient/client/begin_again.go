@@ -12,7 +12,7 @@ import (
 //   - 1020, of a MariaDB with innodb_snapshot_isolation (by default from 11.6 on): somebody has committed a change to a row
 //     that a transaction under REPEATABLE READ wants to lock, after it had read its first;
 //   - 1412, of a MySQL whose table was altered, by a migration or a reslot, after the transaction had read its first;
-//   - 3101, a conflict in a replication group, and 9007, one in TiDB.
+//   - 3101, a conflict in a replication group, and 9007, one in TiDB, whose 1105 "pessimistic lock retry limit reached" is one, too.
 //
 // With most of these the server has rolled back the whole transaction, not only the statement, and what is sent on that
 // connection without a rollback is committed by itself. The error of a COMMIT counts as any other: nothing was committed.

@@ -32,7 +32,7 @@ func Passing(err error) bool {
 		return false
 	case Is(err, DiskFull, TableFull, TooManyConnections, TooManyConnectionsOfUser, ServerShutdown, UnknownCommand, LockWaitTimeout, Deadlock,
 		CheckRead, ReadOnly, Autoincrement, ReadOnlyMode, NoWait, TransactionRollback, IdledOut, ConnectionKilled,
-		QueryInterrupted, ErrorDuringCommit, ResolveLock, WriteConflict, RunHook, BeforeFailover, OnFailover, ServerGone, ServerLost), Away(err):
+		QueryInterrupted, ErrorDuringCommit, ResolveLock, WriteConflict, RunHook, BeforeFailover, OnFailover, ServerGone, ServerLost), Away(err), Crowded(err):
 		return true
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, sql.ErrConnDone),
 		errors.As(err, &network), errors.Is(err, context.DeadlineExceeded):
@@ -67,7 +67,7 @@ func Denied(err error) bool {
 
 // BeginAgain says whether a transaction is to be rolled back and begun again, since others got in its way.
 func BeginAgain(err error) bool {
-	return RolledBack(err) || Is(err, LockWaitTimeout, TableChanged)
+	return RolledBack(err) || Is(err, LockWaitTimeout, TableChanged) || Crowded(err)
 }
 
 // Numbers of the servers' errors that matter here.

@@ -53,6 +53,7 @@ func TestWhatVitessSaysIsToldApartByItsText(t *testing.T) {
 		{1105, of + "vttablet: rpc error: code = FailedPrecondition desc = operation not allowed in state NOT_SERVING", true, false},
 		{1105, of + "vttablet: rpc error: code = FailedPrecondition desc = wrong tablet type: PRIMARY, want: REPLICA or []", true, false},
 		{1105, of + "vttablet: rpc error: code = Unavailable desc = tx engine can't accept new connections in state NotServing", true, false},
+		{1105, "pessimistic lock retry limit reached", true, false}, // TiDB
 		{1105, "syntax error at position 23 near 'force'", false, false},
 		{1105, "VT12001: unsupported: cross-shard correlated subquery", false, false},
 		{2013, of + "vttablet: rpc error: code = Unavailable desc = Lost connection to MySQL server during query (errno 2013) (sqlstate HY000)", true, false},

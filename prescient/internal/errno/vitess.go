@@ -17,6 +17,9 @@ func Away(err error) bool {
 		"code = Unavailable", "connection refused")
 }
 
+// Crowded says whether TiDB, which has no number for it either, gave up on a lock that others took time and again.
+func Crowded(err error) bool { return says(err, Unknown, "pessimistic lock retry limit reached") }
+
 // ended says whether a shard has no transaction any more that this one goes on with: it took too long, or the shard was given to another server. All of
 // it was rolled back, and a COMMIT that comes after would be answered as if it had been done.
 func ended(err error) bool {
