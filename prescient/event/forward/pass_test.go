@@ -11,6 +11,7 @@ import (
 	"prescient/prescient/event"
 	"prescient/prescient/event/broker"
 	"prescient/prescient/event/forward"
+	"prescient/prescient/internal/rig"
 )
 
 // passes has a forwarder make a pass, which ends.
