@@ -188,6 +188,12 @@ func (e *exec) call(ctx context.Context, run *Run) {
 	defer e.leave(run)
 	defer run.cancel(nil)
 	began := time.Now()
+	if !run.alive(began) { // the answer to the COMMIT of its claim took that long
+		run.lose(ErrLost)
+		e.options.Log.Warn().Str("job_exec", run.job.JobExec).Stringer("entity", run.job.Entity()).Str("tag", run.job.Tag).
+			Msg("a long run is lost: its lease was over before it was called")
+		return
+	}
 	if end := run.end(); !end.IsZero() {
 		cause := ErrQuota
 		if run.terms.Quota == 0 || end.Before(run.row.startedAt.Add(run.terms.Quota)) {
