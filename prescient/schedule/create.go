@@ -74,9 +74,13 @@ func (s *Schedules) createSome(ctx context.Context, db prescient.DB, some []Sche
 	if err != nil {
 		return 0, err
 	}
-	var firsts map[string]first
+	firsts := make(map[string]awaited)
 	if !paused {
-		firsts = s.firstsOf(some, now)
+		for _, one := range some {
+			next, err := s.firstToCome(one.withDefaults(), now, now)
+			next.none = err // which is no matter of one that is there already
+			firsts[one.ID] = next
+		}
 	}
 	var added []Schedule
 	for range maxTries {
@@ -87,7 +91,7 @@ func (s *Schedules) createSome(ctx context.Context, db prescient.DB, some []Sche
 			if err != nil {
 				return 0, err
 			}
-			if !paused {
+			if !paused && len(added) > 0 {
 				if err := s.insertTimers(ctx, db, added, now, firsts, until); err != nil {
 					return 0, err
 				}
@@ -124,24 +128,8 @@ func (s *Schedules) missing(ctx context.Context, db prescient.DB, some []Schedul
 	return missing, nil
 }
 
-// first is what the timer of a schedule waits for, or why there is nothing: of one that is there already that is no matter.
-type first struct {
-	awaited
-	err error
-}
-
-// firstsOf are what the timers of schedules that are made now wait for, by id.
-func (s *Schedules) firstsOf(some []Schedule, now time.Time) map[string]first {
-	firsts := make(map[string]first, len(some))
-	for _, one := range some {
-		next, err := s.firstToCome(one.withDefaults(), now, now)
-		firsts[one.ID] = first{next, err}
-	}
-	return firsts
-}
-
 // insertRows inserts the rows of schedules, and says of how many: after an error those of the statements before it.
-func (s *Schedules) insertRows(ctx context.Context, db prescient.DB, some []Schedule, enabled bool, now time.Time, firsts map[string]first) (inserted int, err error) {
+func (s *Schedules) insertRows(ctx context.Context, db prescient.DB, some []Schedule, enabled bool, now time.Time, firsts map[string]awaited) (inserted int, err error) {
 	row := func(b []byte, one Schedule) []byte {
 		return s.appendRow(b, one.withDefaults(), enabled, now, firsts[one.ID].kept)
 	}
@@ -154,17 +142,13 @@ func (s *Schedules) insertRows(ctx context.Context, db prescient.DB, some []Sche
 	return inserted, nil
 }
 
-// insertTimers inserts the timers of schedules, and their first runs. They fire from now on, or, of one that was there before, until a
-// later time by a clock that was put back since, from then on.
-func (s *Schedules) insertTimers(ctx context.Context, db prescient.DB, some []Schedule, now time.Time, firsts map[string]first, until map[string]time.Time) error {
-	if len(some) == 0 {
-		return nil
-	}
+// insertTimers inserts the timers of schedules, and their first runs: from now on, or from when one of that id has fired until, if that is later.
+func (s *Schedules) insertTimers(ctx context.Context, db prescient.DB, some []Schedule, now time.Time, firsts map[string]awaited, until map[string]time.Time) error {
 	var jobs []prescient.NewJob
 	kept := make(map[string]occurrences.Ahead)
 	for _, one := range some {
 		one = one.withDefaults()
-		next, err := firsts[one.ID].awaited, firsts[one.ID].err
+		next, err := firsts[one.ID], firsts[one.ID].none
 		if err == nil && until[one.ID].After(now) { // the row has what is kept of an occurrence before that
 			next, err = s.firstToCome(one, now, until[one.ID])
 			kept[one.ID] = next.kept

@@ -106,10 +106,10 @@ func ParseID(id string) (schedule, tag string, err error) {
 type awaited struct {
 	at   time.Time
 	kept occurrences.Ahead
+	none error // why there is none, where somebody keeps that
 }
 
-// first is the first time after now at which a schedule is due; none where none is left. An error says that its crontabs
-// are no good, or finer than the slots.
+// first is the first time after now at which a schedule is due, if any. An error says that its crontabs are no good, or finer than the slots.
 func (s *Schedules) first(one Schedule, created, now time.Time) (awaited, error) {
 	line, err := one.timeline(s.zones, created)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *Schedules) first(one Schedule, created, now time.Time) (awaited, error)
 	if !ok {
 		return awaited{}, nil
 	}
-	return awaited{at, w.Keeps()}, nil
+	return awaited{at: at, kept: w.Keeps()}, nil
 }
 
 // firstToCome is first, and an error where none is left.
