@@ -33,11 +33,6 @@ func (c *Client) replace(ctx context.Context, db prescient.DB, job prescient.New
 		_, err := db.ExecContext(ctx, c.insertOf(job, prescient.KeyOf(job.Entity, job.JobExec, job.Tag), due, slot))
 		return err
 	}
-	if _, ok := handle.BeginnerOf(db); ok {
-		err = handle.InTx(ctx, db, again)
-		return n, err
-	}
-	// InsertMany has a savepoint of its own, which one of the same name would take the place of.
-	err = handle.InSavepoint(ctx, db, "prescient_replace", again)
+	err = handle.InTxWithin(ctx, db, "prescient_replace", again) // of InsertMany
 	return n, err
 }

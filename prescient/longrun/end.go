@@ -50,7 +50,7 @@ func (e *exec) conclude(run *Run, a prescient.Answer, ran time.Duration) {
 			run.lose(ErrLost)
 		}
 	}
-	log.Warn().Err(a.Err).Msg("a long run is lost; nothing of its call was committed")
+	log.Warn().Err(a.Err).Msg("a long run is lost; nothing of its call is committed any more")
 }
 
 // tryConclude commits the end or the move of a check together with the end of its run, in one transaction: first the check is locked, as

@@ -132,10 +132,10 @@ func (r *Run) lose(why error) {
 
 // launch calls runs that were committed.
 func (r *Runner) launch(runs []*Run) {
+	contexts := make([]context.Context, len(runs))
 	r.mu.Lock()
-	for _, run := range runs {
-		var ctx context.Context
-		ctx, run.cancel = context.WithCancelCause(context.Background())
+	for i, run := range runs {
+		contexts[i], run.cancel = context.WithCancelCause(context.Background())
 		if old := r.runs[run.row.key]; old != nil { // it lapsed, and ignores that
 			go old.lose(ErrLost)
 			r.places.leave(old)
@@ -145,11 +145,11 @@ func (r *Runner) launch(runs []*Run) {
 		if r.ending {
 			run.cancel(ErrHandOn)
 		}
-		go run.exec.call(ctx, run)
 	}
 	r.mu.Unlock()
-	for _, run := range runs {
-		r.claimer.Started(run.ran(run.expiry()))
+	for i, run := range runs {
+		r.claimer.Started(run.ran(run.expiry())) // before it says that it has ended
+		go run.exec.call(contexts[i], run)
 	}
 	r.renewing.Do(func() { go r.renew() })
 }

@@ -79,11 +79,11 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 	for name, s := range map[string]int{"big": rig.BigSlot, "small": rig.SmallSlot, "of 266": 10} {
 		list = append(list,
 			rig.Explained{Statement: "slotrun/read " + name, Query: read(""),
-				Args: []any{f.Slots[s], 1000}, Reached: rows(rig.BySlotAndKey)},
+				Args: []any{prescient.MaxRead, f.Slots[s], 1000}, Reached: rows(rig.BySlotAndKey)},
 			rig.Explained{Statement: "slotrun/read one job_exec " + name, Query: read("AND job_exec = ?"),
-				Args: []any{f.Slots[s], "exec1", 1000}, Reached: rows(rig.BySlotAndKey)},
+				Args: []any{prescient.MaxRead, f.Slots[s], "exec1", 1000}, Reached: rows(rig.BySlotAndKey)},
 			rig.Explained{Statement: "slotrun/read the other job_execs " + name, Query: read("AND job_exec NOT IN (?, ?)"),
-				Args: []any{f.Slots[s], "exec1", "exec2", 1000}, Reached: rows(rig.BySlotAndKey)})
+				Args: []any{prescient.MaxRead, f.Slots[s], "exec1", "exec2", 1000}, Reached: rows(rig.BySlotAndKey)})
 		for _, n := range []int{1, 3, 100, 500, 999, 1000, 1001, 5000} {
 			some := f.Some(s, n)
 			if len(some) < n {

@@ -55,8 +55,12 @@ func New(t *testing.T, d servertest.Database, resolution time.Duration, opener O
 		apps: make(map[string]*sql.DB)}
 	r.D = d.Migrated(t, servertest.Tables{Schema: migrate.Schema{Prefix: "p_", Resolution: resolution, Dialect: r.Setting}})
 	r.Root = servertest.Open(t, r.D.Root, "")
+	apps := r.Root
+	if r.D.Root != r.D.DSN {
+		apps = r.D.Open(t, "")
+	}
 	var err error
-	r.Server, r.Dialect, err = r.Setting.Choose(t.Context(), r.D.Open(t, ""))
+	r.Server, r.Dialect, err = r.Setting.Choose(t.Context(), apps)
 	r.Must(err)
 	r.App = servertest.Open(t, r.Account("app-reschedule"), "")
 	return r

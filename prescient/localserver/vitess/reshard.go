@@ -42,7 +42,7 @@ func (c *Cluster) Reshard(ctx context.Context, from, into []*Shard) (*Reshard, e
 // Copied waits until all rows are there, and new ones come as they are written.
 func (r *Reshard) Copied(ctx context.Context) error {
 	for _, shard := range r.Into {
-		db, err := sql.Open("mysql", shard.Server.DSN("_vt"))
+		db, err := sql.Open("mysql", shard.Server.DSN("_vt_"+shard.keyspace))
 		if err != nil {
 			return err
 		}

@@ -31,15 +31,20 @@ func Retried[T any](do func() (T, error)) (T, error) {
 // InTx runs do on a transaction: on the caller's own where the handle is one, on a new one where it can begin. After
 // an error nothing of it stays behind, though the caller may commit all the same.
 func InTx(ctx context.Context, db prescient.DB, do func(db prescient.DB) error) error {
+	return InTxWithin(ctx, db, "prescient", do)
+}
+
+// InTxWithin is InTx where that may be under way on the same handle: a savepoint of another name leaves that one in its place.
+func InTxWithin(ctx context.Context, db prescient.DB, savepoint string, do func(db prescient.DB) error) error {
 	begin, ok := BeginnerOf(db)
 	if !ok {
-		return InSavepoint(ctx, db, "prescient", do)
+		return InSavepoint(ctx, db, savepoint, do)
 	}
 	if IsCallersTx(db) { // begun by hand, it would be committed: Vitess does not refuse to say how the next is isolated, as MySQL does
 		if inside, err := isInside(ctx, db); err != nil {
 			return err
 		} else if inside {
-			return inSavepoint(ctx, db, "prescient", do)
+			return inSavepoint(ctx, db, savepoint, do)
 		}
 	}
 	_, err := Retried(func() (struct{}, error) { return struct{}{}, inOwnTx(ctx, begin, do) })

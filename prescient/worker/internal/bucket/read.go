@@ -221,7 +221,7 @@ func (b *Bucket) readBatch(ctx context.Context, s *stream) ([]*check.Answered, e
 // nextRows returns the query for the next rows of a stream.
 func (b *Bucket) nextRows(s *stream, limit int) (query string, args []any) {
 	filter := ""
-	args = []any{b.Lease.Slot}
+	args = []any{prescient.MaxRead, b.Lease.Slot}
 	if s.JobExec != "" {
 		filter = "AND job_exec = ?"
 		args = append(args, s.JobExec)
@@ -235,14 +235,27 @@ func (b *Bucket) nextRows(s *stream, limit int) (query string, args []any) {
 	return b.Shared.Tables.Fill("slotrun/read", "{first}", literal.Of(literal.AppendKey, s.next), "{last}", literal.Of(literal.AppendKey, b.last), "{filter}", filter), args
 }
 
-// readRows runs a query for rows, limit at most, which is its last argument. It says how large their payloads and errors are, and whether it was
-// cut short for that. Vitess passes on no answer of more than 16 MB: there it asks for fewer until they come.
+// readRows runs a query for rows, limit at most, of nextRows. It says how large their payloads and errors are, and whether it was cut short for that.
 func (b *Bucket) readRows(ctx context.Context, query string, args []any, limit int) (batch []*check.Answered, size int, cut bool, err error) {
-	for few := limit; ; few = max(few/4, 1) {
-		args[len(args)-1] = few
-		batch, size, cut, err = b.readAnswer(ctx, query, args, few)
-		if few == 1 || !errno.Is(err, errno.AnswerTooLarge) {
-			return batch, size, cut || few < limit && len(batch) == few, err
+	asked, err := answered(limit, func(rows, longest int) (err error) {
+		args[0], args[len(args)-1] = longest, rows
+		batch, size, cut, err = b.readAnswer(ctx, query, args, rows)
+		return err
+	})
+	return batch, size, cut || asked < limit && len(batch) == asked, err
+}
+
+// answered asks for rows until an answer comes, and says for how many. Vitess passes on none of more than 16 MB, of text that may be six times as long
+// as what is stored: there it asks for fewer and fewer, and for one alone without its payload.
+func answered(limit int, ask func(rows, longest int) error) (rows int, err error) {
+	longest := prescient.MaxRead
+	for rows = limit; ; rows = max(rows/4, 1) {
+		err = ask(rows, longest)
+		switch {
+		case longest == 0 || !errno.Is(err, errno.AnswerTooLarge):
+			return rows, err
+		case rows == 1:
+			longest = 0
 		}
 	}
 }
