@@ -1,7 +1,7 @@
 -- Read the next rows of a bucket. Equality on the slot and a cursor on the key: what was deleted before is not walked.
 -- {filter} is empty, or keeps to one job_exec, or leaves some out.
--- A payload that is longer than is asked for, as the server stores it, is not read: an empty text stands for it. MySQL reads an empty one by
--- itself where the text is longer than max_allowed_packet. MariaDB takes the first of the comments for text, others the second.
+-- A payload that is longer, as the server stores it, is not read: an empty text stands for it. MySQL reads an empty one by itself
+-- where the text is longer than max_allowed_packet. MariaDB takes the first of the comments for text, others the second.
 -- An occasion_at that is no date, which plain SQL may have written, is NULL.
 -- A total_ms that somebody wrote by hand may be more than a program counts to: it would hold up the rows beside it.
 -- Index: PRIMARY of future_job, a range. Locks: none.
