@@ -78,7 +78,7 @@ var brokenVariants = []broken{
 		wire.Rule{Match: longRuns + " FORCE INDEX (PRIMARY) SET allocated_until", Do: wire.Rewrite, From: `token = \d+`, To: "token > 0"},
 		wire.Rule{Match: longRuns + " run FORCE INDEX (PRIMARY) LEFT JOIN", Do: wire.Rewrite, From: `token = \d+`, To: "token > 0"},
 		wire.Rule{Match: longRuns + " SET checkpoint", Do: wire.Rewrite, From: `token = \d+`, To: "token > 0"},
-		wire.Rule{Match: longRuns + " SET allocated_until", Do: wire.Rewrite, From: `token = \d+ AND allocated_until IS NOT NULL`, To: "token > 0"})}}},
+		wire.Rule{Match: longRuns + " SET allocated_until", Do: wire.Rewrite, From: `token = \d+ AND agent = '[^']*' AND allocated_until IS NOT NULL`, To: "token > 0"})}}},
 	// Save says that a checkpoint is kept, and it is not.
 	{finds: []string{"checkpoint"}, Scenario: stage.Scenario{Name: "long-forgets", Load: longLoad, Workers: stage.Workers{Wire: always(
 		wire.Rule{Match: longRuns + " SET checkpoint", Do: wire.Rewrite, From: `checkpoint = \S+ WHERE`, To: "checkpoint = NULL WHERE"})}}},
