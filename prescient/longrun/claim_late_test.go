@@ -1,7 +1,6 @@
 package longrun_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,13 +31,8 @@ func (r *testRig) lateAgent(runs int) *lateAgent {
 	r.slot("12:00:00")
 	var hooks rig.Hooks
 	a := &lateAgent{lapsed: make(chan struct{})}
-	agent, err := longrun.New(r.T.Context(), r.HookedAs("worker", rig.At("12:00:02"), &hooks), longrun.Options{Prefix: "p_", Dialect: r.Setting, Name: "agent-2",
-		Rules: r.schedules, Pools: map[string]int{"heavy": runs}, Lease: lease})
-	r.Must(err)
-	r.Must(agent.RegisterIn("heavy", prescient.NewRegistry(), "heavy-export", func(context.Context, *longrun.Run) (*time.Time, error) {
-		a.calls.Add(1)
-		return nil, nil
-	}, prescient.Guards{MaxErrors: 5}))
+	agent := r.hookedAgent("12:00:02", &hooks, longrun.Options{Pools: map[string]int{"heavy": runs}, Lease: lease}, prescient.Guards{MaxErrors: 5},
+		func() { a.calls.Add(1) })
 	late := sync.OnceFunc(func() {
 		<-time.After(lease + lease/8)
 		close(a.lapsed)
@@ -52,17 +46,7 @@ func (r *testRig) lateAgent(runs int) *lateAgent {
 		}
 		return nil
 	})
-	ctx, stop := context.WithCancel(r.T.Context())
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		agent.Serve(ctx)
-	}()
-	a.stop = sync.OnceFunc(func() {
-		stop()
-		<-served
-		r.Must(agent.Drain(context.Background()))
-	})
+	a.stop = sync.OnceFunc(r.serves(agent))
 	r.T.Cleanup(a.stop)
 	return a
 }

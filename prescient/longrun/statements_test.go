@@ -25,26 +25,42 @@ func (r *testRig) agentOfStatements(clock string) *stage {
 	r.T.Helper()
 	s := &stage{goes: make(chan struct{})}
 	s.let = sync.OnceFunc(func() { close(s.goes) })
-	agent, err := longrun.New(r.T.Context(), r.HookedAs("worker", rig.At(clock), &s.hooks), longrun.Options{Prefix: "p_", Dialect: r.Setting, Name: "agent-2", Rules: r.schedules, Pools: map[string]int{"heavy": 50}})
+	agent := r.hookedAgent(clock, &s.hooks, longrun.Options{Pools: map[string]int{"heavy": 50}}, prescient.Guards{}, func() { <-s.goes })
+	s.sent() // what New has asked
+	stop := r.serves(agent)
+	r.T.Cleanup(func() {
+		s.let()
+		stop()
+	})
+	return s
+}
+
+// hookedAgent is an agent of the pool heavy, agent-2, whose statements go by hooks. Its runs do something, and are done.
+func (r *testRig) hookedAgent(clock string, hooks *rig.Hooks, o longrun.Options, guards prescient.Guards, do func()) *longrun.Runner {
+	r.T.Helper()
+	o.Prefix, o.Dialect, o.Name, o.Rules = "p_", r.Setting, "agent-2", r.schedules
+	agent, err := longrun.New(r.T.Context(), r.HookedAs("worker", rig.At(clock), hooks), o)
 	r.Must(err)
 	r.Must(agent.RegisterIn("heavy", prescient.NewRegistry(), "heavy-export", func(context.Context, *longrun.Run) (*time.Time, error) {
-		<-s.goes
+		do()
 		return nil, nil
-	}, prescient.Guards{}))
-	s.sent() // what New has asked
-	ctx, stop := context.WithCancel(r.T.Context())
+	}, guards))
+	return agent
+}
+
+// serves has an agent serve its pools until stop, which waits for its calls.
+func (r *testRig) serves(agent *longrun.Runner) (stop func()) {
+	ctx, cancel := context.WithCancel(r.T.Context())
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
 		agent.Serve(ctx)
 	}()
-	r.T.Cleanup(func() {
-		s.let()
-		stop()
+	return func() {
+		cancel()
 		<-served
-		_ = agent.Drain(context.Background())
-	})
-	return s
+		r.Must(agent.Drain(context.Background()))
+	}
 }
 
 // sent are the statements since it was asked last, but for looks for runs, renewals, and the ends of connections.

@@ -287,7 +287,7 @@ func (d Database) anotherKeyspace(t testing.TB, as like) (used Database, is bool
 		return Database{}, false, err
 	}
 	if used, err = held.on(d.DSN, d.kind); err != nil {
-		return Database{}, false, err
+		return Database{}, false, errors.Join(err, held.end())
 	}
 	d.own.kept = true
 	return used.goesWith(t), true, d.keyspace.letGo("")
