@@ -53,6 +53,7 @@ func TestAClientNeedsTheTables(t *testing.T) {
 func TestTwoInstallationsShareASchemaUnderTwoPrefixes(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.OnePool)
 		_, err := migrate.Up(t.Context(), r.Root, migrate.Schema{Prefix: "q_", Resolution: time.Hour})
 		r.Must(err)
 		other, err := New(t.Context(), r.Root, Options{Prefix: "q_"})

@@ -101,10 +101,11 @@ func TestEndsOfOthersUnderTheKeyOfAnEntity(t *testing.T) {
 		want, _ := searched(t, ListFilter{Entity: whose, Limit: 3}, list)
 		key := prescient.KeyOf(whose, "ship", "3")
 		for i, at := range []string{"09:00", "10:00", "10:00:00.000001", "13:00"} {
-			r.Exec(`INSERT INTO p_job_history (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, check_count,
+			_, err := r.Root.Exec(`INSERT INTO p_job_history (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, check_count,
 				error_count, put_off_count, total_ms, revision, inserted_at, slot, outcome, ended_at, run_ms, worker)
 				SELECT 'evil', entity_key, job_exec, tag, due_at, ?, first_check_at, next_check_at, 0, 0, 0, 0, revision + 100 * ?, inserted_at,
 				slot, outcome, ?, 0, '' FROM p_job_history WHERE entity_name = 'invoice'`, key[:], i+1, rig.At(at).Format(literal.MicroLayout))
+			r.Must(err)
 		}
 		for _, limit := range []int{1, 3, 100} {
 			got, _ := searched(t, ListFilter{Entity: whose, Limit: limit, Search: 5000}, list)
@@ -127,6 +128,7 @@ func identities[T any](list []T, job func(T) prescient.FutureJob) (names []strin
 func TestAListingReadsLittle(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.OnePool) // whose counters are looked at
 		f := r.Fill()
 		db := sqlx.NewDb(r.Pool(time.Time{}).DB, "mysql")
 		db.SetMaxOpenConns(1) // the counters are those of a connection

@@ -10,8 +10,10 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/client/internal/handle"
+	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	text "prescient/sql"
 )
 
 // Renewal is what a row of a room goes on with under another definition.
@@ -54,9 +56,7 @@ func (c *Client) renewSome(ctx context.Context, db prescient.DB, entities []pres
 				continue
 			}
 			key := prescient.KeyOf(job.Entity(), to.JobExec, job.Tag)
-			n, err := store.Affected(ctx, db, c.tables.Fill("client/renew", "{job_exec}", literal.Of(literal.AppendText, to.JobExec), "{new_key}", literal.Of(literal.AppendKey, key),
-				"{payload}", literal.Of(literal.AppendJSON, string(to.Payload)), "{expires_at}", literal.Of(literal.AppendMicroOrNull, prescient.ExpiresAt(job.DueAt, to.ExpiresAfter)),
-				"{slot}", literal.Of(literal.AppendSecond, job.NextCheckAt), "{key}", literal.Of(literal.AppendKey, job.Key()), "{revision}", literal.Of(literal.AppendUint, job.Revision)))
+			n, err := c.renew(ctx, db, job, to, key)
 			if err != nil {
 				return nil, fmt.Errorf("renewing what is pending for %s: %w", job.Entity(), err)
 			}
@@ -71,4 +71,21 @@ func (c *Client) renewSome(ctx context.Context, db prescient.DB, entities []pres
 		lock = callers
 	}
 	return nil, fmt.Errorf("renewing what is pending for %s: others changed the rows meanwhile, %d times", named(entities), handle.MaxTries)
+}
+
+// renew has a row go on under a key, if it still is as it was read.
+func (c *Client) renew(ctx context.Context, db prescient.DB, job prescient.FutureJob, to Renewal, key prescient.Key) (n int, err error) {
+	is := append(rowtext.Identity(job), "{job_exec}", literal.Of(literal.AppendText, to.JobExec), "{payload}", literal.Of(literal.AppendJSON, string(to.Payload)),
+		"{expires_at}", literal.Of(literal.AppendMicroOrNull, prescient.ExpiresAt(job.DueAt, to.ExpiresAfter)))
+	becomes := literal.Of(literal.AppendKey, key)
+	switch {
+	case key == job.Key():
+		return store.Affected(ctx, db, c.tables.Fill("client/renew", append(is, "{job_key}", "")...))
+	case c.tables.Server != text.Vitess:
+		return store.Affected(ctx, db, c.tables.Fill("client/renew", append(is, "{job_key}", "job_key = "+becomes+", ")...))
+	}
+	if n, err = store.Affected(ctx, db, c.tables.Fill("client/renew_copy", append(is, "{new_key}", becomes)...)); err != nil || n == 0 {
+		return n, err
+	}
+	return store.Affected(ctx, db, c.tables.Fill("client/delete", "{rows}", rowtext.AsRead(c.tables.Dialect, []prescient.FutureJob{job})))
 }

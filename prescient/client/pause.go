@@ -35,6 +35,9 @@ func (c *Client) Pause(ctx context.Context, db prescient.DB, p prescient.Paused)
 	if err := errors.Join(prescient.ValidText("by", p.By, 128), prescient.ValidText("reason", p.Reason, 1000)); err != nil {
 		return err
 	}
+	if err := c.tables.OnOneShard(ctx, db, "pauses"); err != nil {
+		return err
+	}
 	name := literal.Of(literal.AppendText, p.JobExec)
 	return handle.InTx(ctx, db, func(db prescient.DB) error {
 		before, err := c.paused(ctx, db, name)
@@ -86,6 +89,9 @@ func (c *Client) Resume(ctx context.Context, db prescient.DB, jobExecs ...string
 	}
 	if len(list) == 0 {
 		return 0, nil
+	}
+	if err := c.tables.OnOneShard(ctx, db, "pauses"); err != nil {
+		return 0, err
 	}
 	names := strings.Join(list, ", ")
 	err = handle.InTx(ctx, db, func(db prescient.DB) error {

@@ -51,6 +51,7 @@ func TestNumbersAreInTheOrderOfInserts(t *testing.T) {
 	t.Parallel()
 	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r := app.New(t, d, 15*time.Minute)
+		r.Needs(t, rig.OnePool) // the order is that of a shard
 		outbox := event.New(r.Client)
 		many := make([]event.Event, 500)
 		n := 0

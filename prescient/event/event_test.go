@@ -97,6 +97,7 @@ func TestPlainSQLFindsTheShard(t *testing.T) {
 	t.Parallel()
 	servertest.EachOfAFlavour(t, func(t *testing.T, d servertest.Database) {
 		r := app.New(t, d, 15*time.Minute)
+		r.Needs(t, rig.ColumnDefaults) // of place, on Vitess
 		db := r.AppAs("app-sql", time.Time{})
 		for i, key := range append(rig.Nasty(), rig.Numbered(100)...) {
 			if (event.Event{ID: "i", Topic: "t", Key: key}).Validate() != nil {

@@ -19,6 +19,7 @@ import (
 func TestHundredsOfRunsThatSaveTogetherTakeFewConnections(t *testing.T) {
 	const runs, bound = 200, 16
 	eachServer(t, 30*time.Second, longrun.Options{}, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.Sessions)
 		db, err := connect.OpenWith(r.Account("worker"), connect.Options{Connections: bound})
 		r.Must(err)
 		defer db.Close()

@@ -92,8 +92,10 @@ func (r *testRig) run(clock string) books.Figures {
 // sweep catches up what is overdue at a time.
 func (r *testRig) sweep(clock string) {
 	r.T.Helper()
-	_, err := r.Worker(rig.At(clock).Add(11*time.Second), r.registry, worker.Options{}).Sweep(r.T.Context())
-	r.Must(err)
+	for _, w := range r.Workers(rig.At(clock).Add(11*time.Second), r.registry, worker.Options{}) {
+		_, err := w.Sweep(r.T.Context())
+		r.Must(err)
+	}
 }
 
 func (r *testRig) create(clock string, s schedule.Schedule) {

@@ -15,7 +15,7 @@ func TestAScheduleWhoseNamesCannotBeSeenIsNotCreated(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		good := schedule.Schedule{ID: "a", Crontabs: []string{"0 * * * *"}, JobExec: "digest"}
 		r.create("10:00", good)
-		if r.Dialect != text.Plain { // as where there was such a name before the tables had these
+		if r.Dialect != text.Plain || r.Server == text.Vitess { // as where there was such a name before the tables had these
 			r.Exec("ALTER TABLE p_schedule DROP CONSTRAINT p_schedule_seen")
 			r.Exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_seen")
 		}
@@ -33,10 +33,8 @@ func TestAScheduleWhoseNamesCannotBeSeenIsNotCreated(t *testing.T) {
 			rig.WantErr(t, fmt.Sprintf("changing the owner to %+q", name), err, prescient.ErrInvalid)
 			// What is there under such a name is changed and deleted.
 			place := prescient.Entity{Name: prescient.ScheduleEntity, Key: name}.KeyspaceID()
-			_, err = r.Root.Exec("UPDATE p_schedule SET id = ?, place = ? WHERE id = 'a'", name, place[:])
-			r.Must(err)
-			_, err = r.Root.Exec("DELETE FROM p_future_job")
-			r.Must(err)
+			r.Exec("UPDATE p_schedule SET id = ?, place = ? WHERE id = 'a'", name, place[:])
+			r.Exec("DELETE FROM p_future_job")
 			named.Payload = []byte(name)
 			if changed, err := r.schedules.Update(t.Context(), r.App, named); err != nil || !changed {
 				t.Errorf("%+q: %t, %v", name, changed, err)

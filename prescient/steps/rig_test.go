@@ -89,6 +89,7 @@ func (r *testRig) agent(name string) *agent { return r.agentWith(name, longrun.O
 // agentWith is agent with pools, or a wake-up.
 func (r *testRig) agentWith(name string, o longrun.Options) *agent {
 	r.T.Helper()
+	r.Needs(r.T, rig.OnePool)
 	db := sqlx.NewDb(sql.OpenDB(driven{r}), "mysql")
 	db.SetMaxIdleConns(0)
 	r.T.Cleanup(func() { _ = db.Close() })

@@ -10,11 +10,13 @@ import (
 	"prescient/prescient/event"
 	"prescient/prescient/event/broker"
 	"prescient/prescient/event/forward"
+	"prescient/prescient/internal/rig"
 )
 
 // Each topic has trouble of its own to note, all at the same time.
 func TestABrokerThatIsDownForHundredsOfTopicsTakesFewConnections(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.Sessions)
 		const topics = 300
 		var some []event.Event
 		for i := range topics {

@@ -196,7 +196,7 @@ var layers = []layer{
 		"prescient/stats", "prescient/steps", "scripts/chaos/checker", "scripts/chaos/checker/evidence", "scripts/chaos/wire", "scripts/chaos/worker"}},
 	{"scripts/chaos/campaign", []string{"sql", "prescient", "prescient/client", "prescient/connect", "prescient/forecast", "prescient/localserver", "prescient/localserver/vitess", "prescient/schedule", "scripts/chaos/checker", "scripts/chaos/checker/evidence", "scripts/chaos/stage", "scripts/chaos/wire", "scripts/chaos/worker"}},
 	{"scripts/chaos/worker", []string{"cmd", "jobs/changequeue", "prescient", "prescient/connect", "prescient/longrun", "prescient/schedule", "prescient/steps", "scripts/chaos/checker", "scripts/chaos/wire"}},
-	{"scripts/servers", []string{"prescient/localserver", "prescient/localserver/*"}}, {"scripts/*", []string{"prescient/localserver"}},
+	{"scripts/servers", []string{"prescient/localserver", "prescient/localserver/*", "prescient/shards"}}, {"scripts/*", []string{"prescient/localserver"}},
 }
 
 // maxLines is how long a file may be: what one can explain on a whiteboard.

@@ -17,6 +17,11 @@ func Away(err error) bool {
 		"code = Unavailable", "connection refused")
 }
 
+// Unrouted says whether vtgate knows no table of that name in a keyspace that is sharded: its VSchema is to have it.
+func Unrouted(err error) bool {
+	return says(err, Unknown, "table ") && says(err, Unknown, " not found")
+}
+
 // Crowded says whether TiDB, which has no number for it either, gave up on a lock that others took time and again.
 func Crowded(err error) bool { return says(err, Unknown, "pessimistic lock retry limit reached") }
 

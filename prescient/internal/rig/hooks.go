@@ -109,15 +109,15 @@ func (r *Rig) HookedAs(role string, now time.Time, h *Hooks, params ...string) *
 // Connector makes the connections of Open for a role, with its clock at a time, or running where that is zero.
 func (r *Rig) Connector(role string, now time.Time, params ...string) driver.Connector {
 	r.T.Helper()
-	dsn := r.Account(role)
-	if !now.IsZero() {
-		dsn = servertest.WithParams(dsn, r.fixedClock(now))
-	}
+	dsn := r.clocked(r.Account(role), now)
 	for _, p := range params {
 		dsn = servertest.WithParams(dsn, p)
 	}
 	connector, err := r.opener.Connector(dsn, 0)
 	r.Must(err)
+	if r.stops(now) {
+		return stoppedAt(connector, now)
+	}
 	return connector
 }
 

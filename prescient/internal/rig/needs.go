@@ -38,12 +38,13 @@ const (
 	Accounts    Capability = "accounts of its own, with the rights of a role"
 	AllSettings Capability = "all character sets and settings of a session"
 	Sessions    Capability = "a look at the sessions of its servers, and KILL"
-	StillClocks Capability = "a clock that stands still for a session" // which one has that is targeted at a shard
+	StillClocks Capability = "a clock that stands still for a session by its DSN" // which one has that is targeted at a shard, as for the next
+	OnePool     Capability = "one pool for workers and operators: each shard has its own"
 )
 
 var (
 	lackedInPlain  = []Capability{ColumnDefaults, StoredProcedures, JSONTable, SkipLocked, ChangeOfResolution}
-	hadByTiDB      = []Capability{Accounts, AllSettings, Sessions, StillClocks}
+	hadByTiDB      = []Capability{Accounts, AllSettings, Sessions, StillClocks, OnePool}
 	lackedOnVitess = []Capability{StoredProcedures, Accounts, AllSettings, Sessions, ReadPlans}
 )
 
@@ -68,7 +69,7 @@ func skipWithout(t *testing.T, server text.Server, dialect text.Dialect, what Ca
 		t.Skipf("the dialect plain lacks %s", what)
 	case server == text.TiDB && what != "" && !slices.Contains(hadByTiDB, what):
 		t.Skipf("TiDB lacks %s", what)
-	case server.Placed() && (slices.Contains(lackedOnVitess, what) || server == text.Vitess && what == StillClocks):
+	case server.Placed() && (slices.Contains(lackedOnVitess, what) || server == text.Vitess && (what == StillClocks || what == OnePool)):
 		t.Skipf("Vitess lacks %s", what)
 	}
 }

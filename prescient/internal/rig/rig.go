@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -34,6 +35,7 @@ type Rig struct {
 	Dialect text.Dialect // what Setting comes to on the server
 	Setting text.Dialect // of the installation: see dialect.go
 	opener  Opener
+	behind  []*sql.DB // root's, of each shard where there are several
 
 	mu       sync.Mutex          // of what follows: calls of job_execs make accounts and pools, too
 	accounts map[string]string   // DSN by role
@@ -55,6 +57,7 @@ func New(t *testing.T, d servertest.Database, resolution time.Duration, opener O
 		apps: make(map[string]*sql.DB)}
 	r.D = d.Migrated(t, servertest.Tables{Schema: migrate.Schema{Prefix: "p_", Resolution: resolution, Dialect: r.Setting}})
 	r.Root = servertest.Open(t, r.D.Root, "")
+	r.behind = r.rootOfShards()
 	apps := r.Root
 	if r.D.Root != r.D.DSN {
 		apps = r.D.Open(t, "")
@@ -118,15 +121,16 @@ func (r *Rig) As(role string, now time.Time) *sqlx.DB {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	dsn := r.account(role)
-	if !now.IsZero() {
-		dsn = servertest.WithParams(dsn, r.fixedClock(now))
-	}
-	key := role + " " + dsn // on Vitess all have one account
+	key := fmt.Sprint(role, " ", dsn, " ", now) // on Vitess all have one account
 	if r.pools[key] == nil {
-		db, err := r.opener.Open(dsn, 0)
-		r.Must(err)
-		r.T.Cleanup(func() { _ = db.Close() })
-		r.pools[key] = db
+		if r.stops(now) {
+			connector, err := r.opener.Connector(dsn, 0)
+			r.Must(err)
+			r.pools[key] = sqlx.NewDb(sql.OpenDB(stoppedAt(connector, now)), "mysql")
+			r.T.Cleanup(func() { _ = r.pools[key].Close() })
+		} else {
+			r.pools[key] = r.open(r.clocked(dsn, now))
+		}
 	}
 	return r.pools[key]
 }
@@ -140,23 +144,16 @@ func (r *Rig) AppAt(now time.Time) *sql.DB { return r.AppAs("app-reschedule", no
 func (r *Rig) AppAs(role string, now time.Time) *sql.DB {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	dsn := servertest.WithParams(r.account(role), r.fixedClock(now))
-	if r.apps[dsn] == nil {
-		r.apps[dsn] = servertest.Open(r.T, dsn, "")
+	dsn := r.clocked(r.account(role), now)
+	key := fmt.Sprint(dsn, " ", now)
+	if r.apps[key] == nil {
+		if r.stops(now) {
+			r.apps[key] = r.stopped(dsn, now)
+		} else {
+			r.apps[key] = servertest.Open(r.T, dsn, "")
+		}
 	}
-	return r.apps[dsn]
-}
-
-// FixedClock is the DSN parameter under which the server's clock stands still for a connection.
-func FixedClock(now time.Time) string {
-	return servertest.Clock(now)
-}
-
-// fixedClock is FixedClock where a session may have one.
-func (r *Rig) fixedClock(now time.Time) string {
-	r.T.Helper()
-	r.Needs(r.T, StillClocks)
-	return FixedClock(now)
+	return r.apps[key]
 }
 
 // Day is the day on which the tests take place; at returns a time of it, UTC, from "15:04:05.999999".
@@ -236,12 +233,6 @@ const (
 	CountEnded   = "SELECT COUNT(*) FROM p_job_history"
 )
 
-func (r *Rig) Exec(query string, args ...any) {
-	r.T.Helper()
-	_, err := r.Root.ExecContext(context.WithoutCancel(r.T.Context()), query, args...)
-	r.Must(err)
-}
-
 // Clear empties future_job and job_history, and the books by job_exec with it, between the cases of one test.
 func (r *Rig) Clear() {
 	r.T.Helper()
@@ -260,10 +251,10 @@ func (r *Rig) WaitForLock(words string) {
 			return r.Count("SELECT COUNT(*) FROM information_schema.tidb_trx WHERE state = 'LockWaiting' AND db = ?", r.D.Name) > 0
 		}
 		var kind, name, status string
-		r.Must(r.Root.QueryRow("SHOW ENGINE INNODB STATUS").Scan(&kind, &name, &status))
+		r.Must(r.behind[0].QueryRow("SHOW ENGINE INNODB STATUS").Scan(&kind, &name, &status))
 		return slices.ContainsFunc(strings.Split(status, "---TRANSACTION"), func(tx string) bool {
 			// Vitess spells the words of SQL in small letters.
-			return strings.Contains(tx, "\nLOCK WAIT ") && strings.Contains(strings.ToLower(tx), strings.ToLower(words)) && strings.Contains(tx, "of table `"+r.D.Name+"`.")
+			return strings.Contains(tx, "\nLOCK WAIT ") && strings.Contains(strings.ToLower(tx), strings.ToLower(words)) && strings.Contains(tx, "of table `"+r.D.Name) // or of a shard of it
 		})
 	})
 }
@@ -315,17 +306,17 @@ func (r *Rig) Balanced() {
 		if outcome.ByApp() {
 			continue
 		}
-		if books := r.Count("SELECT CAST(COALESCE(SUM(" + string(outcome) + "), 0) AS SIGNED) FROM p_slot_run"); books != written[string(outcome)] {
+		if books := r.OfShards("SELECT CAST(COALESCE(SUM(" + string(outcome) + "), 0) AS SIGNED) FROM p_slot_run"); books != written[string(outcome)] {
 			r.T.Errorf("the ledger has %d that are %s, history has %d", books, outcome, written[string(outcome)])
 		}
-		if lines := r.Count("SELECT CAST(COALESCE(SUM(" + string(outcome) + "), 0) AS SIGNED) FROM p_exec_run"); lines != written[string(outcome)] {
+		if lines := r.OfShards("SELECT CAST(COALESCE(SUM(" + string(outcome) + "), 0) AS SIGNED) FROM p_exec_run"); lines != written[string(outcome)] {
 			r.T.Errorf("the books by job_exec have %d that are %s, history has %d", lines, outcome, written[string(outcome)])
 		}
 	}
 	for ledger, lines := range map[string]string{"moved": "moved",
 		"put_off": "put_off_unregistered + put_off_paused + put_off_abandoned + put_off_waiting + put_off_otherwise"} {
-		want := r.Count("SELECT CAST(COALESCE(SUM(" + ledger + "), 0) AS SIGNED) FROM p_slot_run")
-		if got := r.Count("SELECT CAST(COALESCE(SUM(" + lines + "), 0) AS SIGNED) FROM p_exec_run WHERE bucket < 65535"); got != want {
+		want := r.OfShards("SELECT CAST(COALESCE(SUM(" + ledger + "), 0) AS SIGNED) FROM p_slot_run")
+		if got := r.OfShards("SELECT CAST(COALESCE(SUM(" + lines + "), 0) AS SIGNED) FROM p_exec_run WHERE bucket < 65535"); got != want {
 			r.T.Errorf("the books by job_exec have %d that were %s, the ledger %d", got, ledger, want)
 		}
 	}

@@ -1,9 +1,42 @@
 package store
 
 import (
+	"context"
+	"fmt"
+	"strings"
+
+	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
+	text "prescient/sql"
 )
+
+// OnOneShard refuses to change what each shard of Vitess has for itself by a session whose statements go to any of several: Vitess would change it on
+// one, and say that it is done.
+func (t *Tables) OnOneShard(ctx context.Context, db prescient.DB, what string) error {
+	if t.Server != text.Vitess {
+		return nil
+	}
+	var target string
+	if err := QueryRow(ctx, db, []any{&target}, "SELECT COALESCE(DATABASE(), '')"); err != nil {
+		return fmt.Errorf("asking for the keyspace: %w", err)
+	}
+	keyspace, _ := Target(target)
+	all, err := Rows(ctx, db, "asking for the shards", t.Stmt.Get("operate/shards"), func(name *string) []any { return []any{name} })
+	if err != nil {
+		return err
+	}
+	shards := 0
+	for _, name := range all {
+		if strings.HasPrefix(name, keyspace+"/") {
+			shards++
+		}
+	}
+	if shards > 1 {
+		return fmt.Errorf("%w: each of %d shards of Vitess has its own %s; the DSN is to name one, as in /shop:-80", prescient.ErrInvalid, shards, what)
+	}
+	return nil
+}
 
 // Places are those of schedules, by their ids, for IN (…), where the server is to be told: Vitess asks these shards alone.
 func (t *Tables) Places(ids ...string) string {

@@ -67,6 +67,8 @@ func OpenTables(ctx context.Context, db prescient.DB, prefix string, resolution 
 	switch {
 	case errno.Is(err, errno.NoSuchColumn):
 		return Tables{}, fmt.Errorf("%w: %sslot_config is of an earlier version, and this program needs version %d", prescient.ErrNotMigrated, prefix, text.SchemaVersion)
+	case errno.Unrouted(err):
+		return Tables{}, fmt.Errorf("%w: the VSchema of the keyspace has no %sslot_config: prescient vschema --apply says to Vitess where rows lie", prescient.ErrNotMigrated, prefix)
 	case errno.Is(err, errno.NoSuchTable), errors.Is(err, sql.ErrNoRows):
 		return Tables{}, fmt.Errorf("%w: %sslot_config is missing or empty", prescient.ErrNotMigrated, prefix)
 	case err != nil:

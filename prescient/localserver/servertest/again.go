@@ -38,6 +38,9 @@ func (d Database) goesWith(t testing.TB) Database {
 		own.accounts = d.own.accounts
 	}
 	d.own = own
+	for i := range d.parts {
+		d.parts[i].own = own
+	}
 	t.Cleanup(func() {
 		if own.kept {
 			return
@@ -149,21 +152,19 @@ func (d Database) giveBack(t testing.TB, as like) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
 	defer cancel()
-	conn, disconnect, err := d.connect(ctx)
-	if err != nil {
-		return
-	}
-	defer disconnect()
 	to := madeLike(as)
 	to.mu.Lock()
-	known, err := to.known(ctx, d, as) // also where this process got all that it had from others
+	known, err := to.known(ctx, d.Parts()[0], as) // also where this process got all that it had from others
 	to.mu.Unlock()
 	if err != nil || !known {
 		return
 	}
-	if clean, err := d.clean(ctx, conn, to); err == nil && clean {
-		d.keep(as)
+	for _, part := range d.Parts() {
+		if clean, err := part.clean(ctx, to); err != nil || !clean {
+			return
+		}
 	}
+	d.keep(as)
 }
 
 // connect returns a connection of root's, which takes several statements at once.
@@ -179,7 +180,12 @@ func (d Database) connect(ctx context.Context) (conn *sql.Conn, disconnect func(
 }
 
 // clean says whether all is as it was made, once tables that were written, or that have counted, are emptied.
-func (d Database) clean(ctx context.Context, conn *sql.Conn, to *made) (bool, error) {
+func (d Database) clean(ctx context.Context, to *made) (bool, error) {
+	conn, disconnect, err := d.connect(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer disconnect()
 	if alone, err := alone(ctx, conn); err != nil || !alone {
 		return false, err
 	}
@@ -282,11 +288,11 @@ func (d Database) anotherKeyspace(t testing.TB, as like) (used Database, is bool
 	if !mayShare() {
 		return Database{}, false, nil
 	}
-	held, err := holdKeyspace(t.Context(), as.digest())
+	held, err := holdKeyspace(t.Context(), d.kind, as.digest())
 	if err != nil || held == nil {
 		return Database{}, false, err
 	}
-	if used, err = held.on(d.DSN, d.kind); err != nil {
+	if used, err = held.on(d.DSN); err != nil {
 		return Database{}, false, errors.Join(err, held.end())
 	}
 	d.own.kept = true

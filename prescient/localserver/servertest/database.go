@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -24,11 +25,12 @@ type Database struct {
 	// given in PRESCIENT_TEST_DSNS. Other tests use it too: leave it running.
 	Server *localserver.Server
 
-	Root string // the DSN for what a test sends by itself, as root: DSN, but on Vitess that of the MySQL behind
+	Root string // the DSN for what a test sends by itself, as root: DSN, but on a shard of Vitess that of the MySQL behind
 
-	own      *owned    // nil for one that goes with its server
-	kind     Kind      // on Vitess
-	keyspace *keyspace // on Vitess
+	own      *owned     // nil for one that goes with its server
+	kind     Kind       // on Vitess
+	keyspace *keyspace  // on Vitess
+	parts    []Database // on Vitess
 }
 
 // Each runs a test on every server, on all of them at the same time, as subtests
@@ -223,29 +225,46 @@ func (d Database) Account(t testing.TB, role string, grants []string, exec func(
 // or another.
 func uniqueName() string { return prefix + strings.ToLower(rand.Text()[:16]) }
 
-// on is the database that a test has in it, spoken to as tests of the kind do.
-func (k *keyspace) on(gate string, kind Kind) (Database, error) {
+// Parts are the databases of the shards of one on Vitess, each with the DSN that is targeted at it, and root's of the MySQL behind; itself elsewhere.
+func (d Database) Parts() []Database {
+	if d.parts == nil {
+		return []Database{d}
+	}
+	return d.parts
+}
+
+// Clock is that for the DSN of the database.
+func (d Database) Clock(now time.Time) string { return clock(now, d.kind == OnShard) }
+
+// on is the database that a test has in it, spoken to as tests of its kind do.
+func (k *keyspace) on(gate string) (Database, error) {
 	config, err := mysql.ParseDSN(gate)
 	if err != nil {
 		return Database{}, err
-	}
-	if config.DBName = k.name; kind == OnShard {
-		config.DBName += ":-"
 	}
 	behind, err := mysql.ParseDSN(os.Getenv(BehindVariable))
 	if err != nil {
 		return Database{}, err
 	}
-	behind.DBName = k.database()
-	return Database{DSN: config.FormatDSN(), Name: k.database(), Flavour: localserver.MySQL, Root: behind.FormatDSN(), kind: kind, keyspace: k}, nil
+	var parts []Database
+	for _, shard := range shardsOf(k.kind, k.name) {
+		config.DBName, behind.DBName = k.name+":"+shard[0], shard[1]
+		parts = append(parts, Database{DSN: config.FormatDSN(), Name: shard[1], Flavour: localserver.MySQL, Root: behind.FormatDSN(), kind: OnShard, keyspace: k})
+	}
+	if k.kind == OnShard {
+		return parts[0], nil
+	}
+	config.DBName = k.name
+	dsn := config.FormatDSN()
+	return Database{DSN: dsn, Name: "vt_" + k.name, Flavour: localserver.MySQL, Root: dsn, kind: k.kind, keyspace: k, parts: parts}, nil
 }
 
 // newKeyspace is New on Vitess.
 func (k Kind) newKeyspace(t testing.TB, gate string) Database {
 	t.Helper()
-	held, err := holdKeyspace(t.Context(), "")
+	held, err := holdKeyspace(t.Context(), k, "")
 	must(t, err)
-	d, err := held.on(gate, k)
+	d, err := held.on(gate)
 	must(t, err)
 	return d.goesWith(t)
 }

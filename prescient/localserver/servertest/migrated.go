@@ -51,9 +51,18 @@ func (d Database) Migrated(t testing.TB, tables Tables) Database {
 	}
 	t.Cleanup(func() { d.giveBack(t, as) })
 	to := madeLike(as)
-	if to.described(t, d, tables, as) {
-		return d
+	for i, part := range d.Parts() {
+		if i > 0 || !to.described(t, part, tables, as) {
+			part.makeAs(t, to, tables, as)
+		}
 	}
+	d.tellGate(t, tables.Prefix)
+	return d
+}
+
+// makeAs makes the tables in an empty database at once.
+func (d Database) makeAs(t testing.TB, to *made, tables Tables, as like) {
+	t.Helper()
 	maker := d
 	if tables.As != nil {
 		maker.Root = tables.As(d)
@@ -71,7 +80,28 @@ func (d Database) Migrated(t testing.TB, tables Tables) Database {
 	if shape, err := d.shape(t.Context(), root); err != nil || shape != to.Shape {
 		t.Fatalf("a database that is made at once differs from the first that was made (%v):\n%s\nwas\n%s", err, shape, to.Shape)
 	}
-	return d
+}
+
+// tellGate has vtgate know the columns of tables that were made behind it, without which it plans no statement that adds up what shards answer.
+func (d Database) tellGate(t testing.TB, tables string) {
+	t.Helper()
+	if d.kind != Untargeted {
+		return
+	}
+	for _, part := range d.Parts() { // after DDL a vttablet looks which tables there are
+		must(t, execute(t.Context(), part.DSN, "DROP TABLE IF EXISTS px_none"))
+	}
+	for wait := time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
+		err := execute(t.Context(), d.DSN, "SELECT MAX(CAST(job.occasion_at + INTERVAL 0 DAY AS CHAR)) FROM "+tables+"future_job job WHERE job.job_key = X'00'")
+		if err == nil {
+			return
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatalf("vtgate does not hear of the tables: %v", err)
+		case <-time.After(wait):
+		}
+	}
 }
 
 // described makes the tables and notes what has become of the database, unless that was done before.
@@ -91,7 +121,7 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 	if tables.Up != nil {
 		tables.Up(d)
 	} else {
-		db, err := sql.Open("mysql", WithParams(d.shardDSN(), "interpolateParams=true"))
+		db, err := sql.Open("mysql", WithParams(d.DSN, "interpolateParams=true"))
 		must(t, err)
 		defer db.Close()
 		_, err = migrate.Up(ctx, db, tables.Schema)
@@ -149,11 +179,13 @@ func (to *made) described(t testing.TB, d Database, tables Tables, as like) (fir
 // begin has the tables of a database that is not made anew begin at a time, or now, as if they were: no slot is over since then.
 func (d Database) begin(t testing.TB, as like, at time.Time) {
 	t.Helper()
-	conn, disconnect, err := d.connect(t.Context())
-	must(t, err)
-	defer disconnect()
-	_, err = conn.ExecContext(t.Context(), "UPDATE "+as.schema.Prefix+configTable+" SET "+begins+" = COALESCE(?, UTC_TIMESTAMP(6))", sql.NullTime{Time: at.UTC(), Valid: !at.IsZero()})
-	must(t, err)
+	for _, part := range d.Parts() {
+		conn, disconnect, err := part.connect(t.Context())
+		must(t, err)
+		_, err = conn.ExecContext(t.Context(), "UPDATE "+as.schema.Prefix+configTable+" SET "+begins+" = COALESCE(?, UTC_TIMESTAMP(6))", sql.NullTime{Time: at.UTC(), Valid: !at.IsZero()})
+		disconnect()
+		must(t, err)
+	}
 }
 
 // begins is the column of the table of the configuration that says since when its row holds, and anyTime stands for what is in it.
@@ -269,12 +301,4 @@ func madeLike(l like) *made {
 		servers.made[l] = new(made)
 	}
 	return servers.made[l]
-}
-
-// shardDSN is targeted at the shard of a database on Vitess, as whoever migrates is.
-func (d Database) shardDSN() string {
-	if d.kind != Untargeted {
-		return d.DSN
-	}
-	return strings.Replace(d.DSN, "/"+d.keyspace.name, "/"+d.keyspace.name+":-", 1)
 }
