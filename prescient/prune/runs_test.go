@@ -194,6 +194,9 @@ func TestPruneChangesPartitionsWithoutWaitingWhereItCan(t *testing.T) {
 			if _, seconds, ok := strings.Cut(statement, "lock_wait_timeout = "); ok {
 				wait = seconds
 			}
+			if _, ms, ok := strings.Cut(statement, "query_timeout = "); ok { // of the whole try, on Vitess
+				wait = strings.TrimSuffix(ms, "000")
+			}
 			if strings.HasPrefix(statement, "ALTER TABLE") {
 				changes[statement] = true
 				if tries = append(tries, wait); len(tries) == 2 { // the first met the analyst

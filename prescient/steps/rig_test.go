@@ -89,7 +89,6 @@ func (r *testRig) agent(name string) *agent { return r.agentWith(name, longrun.O
 // agentWith is agent with pools, or a wake-up.
 func (r *testRig) agentWith(name string, o longrun.Options) *agent {
 	r.T.Helper()
-	r.Needs(r.T, rig.OnePool)
 	db := sqlx.NewDb(sql.OpenDB(driven{r}), "mysql")
 	db.SetMaxIdleConns(0)
 	r.T.Cleanup(func() { _ = db.Close() })
@@ -99,6 +98,7 @@ func (r *testRig) agentWith(name string, o longrun.Options) *agent {
 // agentOn makes an agent on a pool.
 func (r *testRig) agentOn(name string, db *sqlx.DB, o longrun.Options) *agent {
 	r.T.Helper()
+	r.Needs(r.T, rig.OnePool)
 	a := &agent{testRig: r, name: name, registry: prescient.NewRegistry(), log: zerolog.New(zerolog.NewTestWriter(r.T))}
 	schedules := schedule.New(r.Client)
 	r.Must(schedules.Register(a.registry))

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
+
+	text "prescient/sql"
 )
 
 // DefaultPatience is how long a change of tables is tried again while somebody has them open.
@@ -30,6 +32,9 @@ const (
 // its table holds up whoever comes to it meanwhile. So where the server has tries that do not wait, they come first. They do not get
 // a table that is never free; then ones that wait a second do, with time between them in which others go on.
 //
+// Vitess answers that lock_wait_timeout is set, and sets nothing. There the whole try is bounded in its place: the first by a second, each by twice as
+// much as the one before, and by nothing once nobody is seen who has the table, since then it is the work that takes long.
+//
 // A statement whose context is over is ended on the server as well: MySQL goes on with what a client gave up.
 type DDL struct {
 	conn  *sql.Conn
@@ -38,6 +43,7 @@ type DDL struct {
 	quick bool // the server has tries that do not wait
 	waits int  // one more than the seconds that the session has; 0 where that is not known
 	self  session
+	whole bool // tries are bounded as a whole
 	// Watch, where given, is told of each try that waited in vain.
 	Watch Watcher
 }
@@ -50,6 +56,13 @@ func NewDDL(ctx context.Context, db *sql.DB, conn *sql.Conn, patience time.Durat
 	var err error
 	if d.self, err = sessionOf(ctx, conn); err != nil {
 		return nil, err
+	}
+	server, err := text.ServerOf(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	if d.whole = server.Placed(); d.whole {
+		return d, nil
 	}
 	if d.quick, err = d.canBeQuick(ctx); err != nil {
 		return nil, err
@@ -103,9 +116,12 @@ func (d *DDL) Exec(ctx context.Context, statement string, args ...any) error {
 			d.left -= time.Since(refused)
 		}
 	}()
-	quick, rest := d.quick, restBetween
+	quick, rest, most := d.quick, restBetween, tryWaits
+	if d.whole && strings.HasPrefix(statement, "EXECUTE ") { // the session that has it prepared goes with a try that is ended
+		most = unbounded
+	}
 	for {
-		seconds := tryWaits
+		seconds := most
 		if quick {
 			seconds = 0
 		}
@@ -114,7 +130,7 @@ func (d *DDL) Exec(ctx context.Context, statement string, args ...any) error {
 		}
 		began := time.Now()
 		err := d.send(ctx, statement, args)
-		if !isHeld(err) {
+		if !d.isHeld(err) {
 			return d.afterwards(ctx, err)
 		}
 		if refused.IsZero() {
@@ -132,6 +148,12 @@ func (d *DDL) Exec(ctx context.Context, statement string, args ...any) error {
 		}
 		held := d.heldBy(ctx, statement, err)
 		held.Tried = (time.Since(refused) + time.Duration(tryWaits)*time.Second).Round(time.Second)
+		if d.whole {
+			if most *= 2; len(held.By) == 0 {
+				most = unbounded
+				continue
+			}
+		}
 		if d.Watch != nil {
 			d.Watch.Held(held)
 		}
@@ -151,11 +173,16 @@ func (d *DDL) afterwards(ctx context.Context, err error) error {
 	if err != nil {
 		return err
 	}
+	if d.whole {
+		return d.waitFor(ctx, unbounded)
+	}
 	return d.waitFor(ctx, tryWaits)
 }
 
-// isHeld says whether somebody has what a statement wants.
-func isHeld(err error) bool { return refused(err, errLockWaitTimeout, errDeadlock) }
+// isHeld says whether somebody has what a statement wants, or may have it, where all that is known is that its time was over.
+func (d *DDL) isHeld(err error) bool {
+	return refused(err, errLockWaitTimeout, errDeadlock) || d.whole && d.waits != unbounded+1 && refused(err, errQueryInterrupted, errQueryTimeout)
+}
 
 // canBeQuick finds out whether tries need not wait: MariaDB takes a lock_wait_timeout of 0, MySQL in strict mode refuses it. Not in a
 // Galera cluster: each node does the change for itself, and one that found its table held and did not wait would have other tables than
@@ -175,13 +202,20 @@ func (d *DDL) canBeQuick(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// waitFor bounds the wait for a table.
+// unbounded is for a try that may take as long as it needs.
+const unbounded = 0
+
+// waitFor bounds the wait for a table, or a whole try.
 func (d *DDL) waitFor(ctx context.Context, seconds int) error {
 	if d.waits == seconds+1 {
 		return nil
 	}
 	d.waits = 0
-	if _, err := d.conn.ExecContext(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", seconds)); err != nil {
+	bound := fmt.Sprintf("SET SESSION lock_wait_timeout = %d", seconds)
+	if d.whole {
+		bound = fmt.Sprintf("SET query_timeout = %d", 1000*seconds)
+	}
+	if _, err := d.conn.ExecContext(ctx, bound); err != nil {
 		return fmt.Errorf("bounding the wait for tables: %w", err)
 	}
 	d.waits = seconds + 1

@@ -25,11 +25,13 @@ const (
 	errWrongValue          = 1231
 	errWrongDate           = 1292
 	errNoSuchName          = 1305
+	errQueryInterrupted    = 1317
 	errArguments           = 1318
 	errViewAccessDenied    = 1345
 	errInvalidView         = 1356
 	errRoutineDenied       = 1370
 	errNoDefiner           = 1449
+	errQueryTimeout        = 3024
 	errTransactionRollback = 3101
 	errNoWait              = 3572
 	errCheckMySQL          = 3819
