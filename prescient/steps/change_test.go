@@ -100,6 +100,7 @@ func TestEachChangeMakesAVersion(t *testing.T) {
 // An app may write versions, but no number that it takes stops a job from being changed, or from being made again.
 func TestAVersionThatAnAppHasWrittenStopsNoChange(t *testing.T) {
 	eachFlavour(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults) // of place, on Vitess
 		r.create(job(nil))
 		r.Exec("INSERT INTO p_job_version (job, version, definition, created_at) VALUES ('nightly', 2, '{}', '2026-11-20'), ('nightly', 18446744073709551615, '{}', '2026-11-20')")
 		change := func(n int) {
@@ -137,6 +138,7 @@ func TestAVersionThatAnAppHasWrittenStopsNoChange(t *testing.T) {
 
 func TestAChangeOfASharedStepIsOneOfAllJobsThatHaveIt(t *testing.T) {
 	eachFlavour(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.OnePool) // of shared steps
 		put := func(version uint64, step steps.Step) (bool, []string) {
 			r.T.Helper()
 			changed, jobs, err := r.jobs.PutStep(t.Context(), r.app(), step, version)

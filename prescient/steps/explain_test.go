@@ -33,6 +33,7 @@ func TestOpenRunsAreFoundAmongManyThatHaveEnded(t *testing.T) {
 	t.Parallel()
 	servertest.Each(t, func(t *testing.T, d servertest.Database) {
 		r := app.New(t, d, 15*time.Minute)
+		r.Needs(t, rig.OnePool)
 		fill(r)
 		r.Exec("UPDATE p_job_run_log SET job = 'many'")
 		r.Exec("UPDATE p_job_run_log SET ended_at = NULL, result = NULL WHERE occurrence IN ('17', '18')")

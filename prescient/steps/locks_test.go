@@ -11,6 +11,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/client"
+	"prescient/prescient/internal/rig"
 	"prescient/prescient/steps"
 	text "prescient/sql"
 )
@@ -52,6 +53,7 @@ func atOnce(rounds int, operators ...func(n int) error) (wrong []error) {
 // Each operator is in a transaction of the app, where a deadlock would show.
 func TestOperatorsWhoChangeStepsOfOneJobWaitForOneAnotherAndNotInACircle(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.OnePool) // of shared steps
 		ctx, app := t.Context(), r.app()
 		for _, name := range []string{"a", "b"} {
 			_, _, err := r.jobs.PutStep(ctx, app, changed(name, -1), 0)
@@ -108,6 +110,7 @@ func TestOperatorsWhoChangeStepsOfOneJobWaitForOneAnotherAndNotInACircle(t *test
 // What meets out of order is begun again, on a pool by itself: nobody is refused, and each change makes its version.
 func TestChangesOfJobsThatMeetAreAllMade(t *testing.T) {
 	eachFlavour(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.OnePool) // of shared steps
 		ctx, app := context.WithoutCancel(t.Context()), r.app()
 		put := func(name string) func(n int) error {
 			return func(n int) error {

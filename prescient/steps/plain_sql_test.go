@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/rig"
 	"prescient/prescient/longrun"
 	"prescient/prescient/steps"
 )
@@ -30,6 +31,7 @@ func TestWhatPlainSQLWritesOfJobsStopsNoOther(t *testing.T) {
 	for name, statements := range written {
 		t.Run(name, func(t *testing.T) {
 			eachFlavour(t, func(t *testing.T, r *testRig) {
+				r.Needs(t, rig.OnePool) // of shared steps
 				ctx, app := t.Context(), r.app()
 				r.Unchecked("p_job_definition", "p_step_definition", "p_job_step", "p_job_version")
 				_, _, err := r.jobs.PutStep(ctx, app, changed("s", -1), 0)

@@ -244,6 +244,7 @@ func TestAStepWhoseJobExecNobodyHasIsTriedOnAnotherAgent(t *testing.T) {
 
 func TestAStepWhoseJobExecIsPausedWaits(t *testing.T) {
 	eachFlavour(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.OnePool)
 		r.create(job(func(j *steps.Job) { j.Crontabs = []string{"@hourly"} }))
 		r.Exec("INSERT INTO p_job_pause (job_exec) VALUES ('two')")
 		a := r.agent("a")

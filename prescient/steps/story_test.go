@@ -9,6 +9,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/audit"
+	"prescient/prescient/internal/rig"
 	"prescient/prescient/longrun"
 	"prescient/prescient/longrun/wakeup"
 	"prescient/prescient/steps"
@@ -47,6 +48,7 @@ func (r *testRig) told() (lines []string) {
 // are edited while they run, paused and resumed, and the audit has who did what.
 func TestTheStoryOfAJobService(t *testing.T) {
 	eachFlavour(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.OnePool)
 		define := func(name string, crontabs ...string) steps.Job {
 			return job(func(j *steps.Job) {
 				j.Name, j.Pool, j.Crontabs = name, "heavy", crontabs

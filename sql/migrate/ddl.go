@@ -18,6 +18,8 @@ const DefaultPatience = time.Minute
 const (
 	// tryWaits is how many seconds a try waits for its table at most, on MariaDB up to three times: it asks for it step by step.
 	tryWaits = 1
+	// tryTakes is how many seconds the first try takes at most where the whole of it is bounded.
+	tryTakes = 3
 	// quickEvery is the time between two tries that do not wait for the table, jittered by a half; four times what the last
 	// one took are added, since one may copy, or make files, before it asks for the table.
 	quickEvery = 100 * time.Millisecond
@@ -32,7 +34,7 @@ const (
 // its table holds up whoever comes to it meanwhile. So where the server has tries that do not wait, they come first. They do not get
 // a table that is never free; then ones that wait a second do, with time between them in which others go on.
 //
-// Vitess answers that lock_wait_timeout is set, and sets nothing. There the whole try is bounded in its place: the first by a second, each by twice as
+// Vitess answers that lock_wait_timeout is set, and sets nothing. There the whole try of what is Repeatable is bounded in its place, each by twice as
 // much as the one before, and by nothing once nobody is seen who has the table, since then it is the work that takes long.
 //
 // A statement whose context is over is ended on the server as well: MySQL goes on with what a client gave up.
@@ -43,7 +45,9 @@ type DDL struct {
 	quick bool // the server has tries that do not wait
 	waits int  // one more than the seconds that the session has; 0 where that is not known
 	self  session
-	whole bool // tries are bounded as a whole
+	whole bool // on Vitess
+	// Repeatable says that a statement may be sent again where it is not known whether it was done; Unsure, that the last one was.
+	Repeatable, Unsure bool
 	// Watch, where given, is told of each try that waited in vain.
 	Watch Watcher
 }
@@ -117,8 +121,12 @@ func (d *DDL) Exec(ctx context.Context, statement string, args ...any) error {
 		}
 	}()
 	quick, rest, most := d.quick, restBetween, tryWaits
-	if d.whole && strings.HasPrefix(statement, "EXECUTE ") { // the session that has it prepared goes with a try that is ended
+	if d.Unsure = false; d.whole {
+		defer func() { _ = d.waitFor(context.WithoutCancel(ctx), unbounded) }() // what else is sent may take longer
 		most = unbounded
+		if d.Repeatable {
+			most = tryTakes
+		}
 	}
 	for {
 		seconds := most
@@ -133,6 +141,7 @@ func (d *DDL) Exec(ctx context.Context, statement string, args ...any) error {
 		if !d.isHeld(err) {
 			return d.afterwards(ctx, err)
 		}
+		d.Unsure = d.Unsure || d.whole
 		if refused.IsZero() {
 			refused = time.Now()
 		}
@@ -174,7 +183,7 @@ func (d *DDL) afterwards(ctx context.Context, err error) error {
 		return err
 	}
 	if d.whole {
-		return d.waitFor(ctx, unbounded)
+		return nil
 	}
 	return d.waitFor(ctx, tryWaits)
 }
