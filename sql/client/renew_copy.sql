@@ -5,7 +5,7 @@
 INSERT INTO {prefix}future_job (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at,
   check_count, error_count, put_off_count, last_error, total_ms, payload, revision, inserted_at, expires_at, trace, rule_version, occasion_at)
 SELECT job.entity_name, job.entity_key, {job_exec}, job.tag, job.due_at, {new_key}, job.first_check_at, job.next_check_at,
-  job.check_count, job.error_count, job.put_off_count, job.last_error, job.total_ms, {payload}, job.revision + 1, UTC_TIMESTAMP(6), {expires_at},
-  job.trace, job.rule_version, job.occasion_at
+  job.check_count, job.error_count, job.put_off_count, job.last_error, job.total_ms, {payload}, job.revision + 1,
+  UTC_TIMESTAMP(6), {expires_at}, job.trace, job.rule_version, job.occasion_at
 FROM {prefix}future_job job FORCE INDEX (PRIMARY)
 WHERE job.next_check_at = {slot} AND job.job_key = {key} AND job.revision = {revision} FOR UPDATE
