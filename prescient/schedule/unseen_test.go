@@ -15,7 +15,7 @@ func TestAScheduleWhoseNamesCannotBeSeenIsNotCreated(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		good := schedule.Schedule{ID: "a", Crontabs: []string{"0 * * * *"}, JobExec: "digest"}
 		r.create("10:00", good)
-		if r.Dialect != text.Plain || r.Server == text.Vitess { // as where there was such a name before the tables had these
+		if r.Dialect != text.Plain { // as where there was such a name before the tables had these
 			r.Exec("ALTER TABLE p_schedule DROP CONSTRAINT p_schedule_seen")
 			r.Exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_seen")
 		}
@@ -31,6 +31,9 @@ func TestAScheduleWhoseNamesCannotBeSeenIsNotCreated(t *testing.T) {
 			}
 			_, err := r.schedules.Update(t.Context(), r.App, owned)
 			rig.WantErr(t, fmt.Sprintf("changing the owner to %+q", name), err, prescient.ErrInvalid)
+			if r.Server == text.Vitess { // a row whose place is another would have to go to another shard
+				continue
+			}
 			// What is there under such a name is changed and deleted.
 			place := prescient.Entity{Name: prescient.ScheduleEntity, Key: name}.KeyspaceID()
 			r.Exec("UPDATE p_schedule SET id = ?, place = ? WHERE id = 'a'", name, place[:])
