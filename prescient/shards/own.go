@@ -24,7 +24,7 @@ var owns = []own{
 	{"web_session", true, "whoever is signed in stays so"},
 	{"slot_config", true, "the slots are the same everywhere, and all of it is of one version"},
 
-	{"slot_run", false, "books of what the old shard ran; checks that it left are swept up, which needs none"},
+	{"slot_run", false, "books of what the old shard ran; checks that it left are swept up, which needs none, and a long run of it that ends later is in none"},
 	{"exec_run", false, "as slot_run"},
 	{"exec_known", false, "a worker writes it as it starts"},
 	{"duty", false, "the first to take a duty writes it"},
