@@ -2,6 +2,7 @@ package event
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -28,22 +29,31 @@ into the outbox again, once the reason is gone; drop deletes them.`,
 	}
 	cmd.Flags().StringVar(&filter.Topic, "topic", "", "only those of this topic")
 	cmd.Flags().StringVar(&filter.ID, "id", "", "only those with this id")
-	cmd.Flags().Uint64Var(&filter.After, "after", 0, "only those with a higher number")
+	arguments.Parsed(cmd.Flags(), &filter.After, "after", "", func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) }, "only those with a higher number")
 	arguments.Number(cmd.Flags(), &filter.Limit, "limit", 100, 1, mostListed, fmt.Sprintf("how many: 1 to %d", mostListed))
 	return cmd
 }
 
 func setAside(cmd *cobra.Command, prog *program.Program, filter event.SetAsideFilter) error {
-	return prog.Read(cmd, func(s *program.Session) error {
-		list, err := s.Schedules.Outbox().SetAside(cmd.Context(), s.DB, filter)
-		if err != nil {
-			return s.Explain(err)
+	page := output.Page[listed]{Limit: filter.Limit, Line: func(l listed) any { return l.SetAside }, None: "nothing was set aside", Columns: []output.Column{{Title: "number"},
+		{Title: "id"}, {Title: "topic"}, {Title: "key"}, {Title: "refused (UTC)"}, {Title: "bytes"}, {Title: "reason"}}, Cells: listed.cells}
+	filter.Limit++
+	return program.List(cmd, prog, page, func(s *program.Session) (all []listed, _ *output.Early, err error) {
+		found, err := s.Schedules.Outbox().SetAside(cmd.Context(), s.DB, filter)
+		for _, one := range found {
+			all = append(all, listed{one})
 		}
-		return output.Rows(cmd.OutOrStdout(), prog.JSON, list, "nothing was set aside", []output.Column{{Title: "number"}, {Title: "id"}, {Title: "topic"}, {Title: "key"},
-			{Title: "refused (UTC)"}, {Title: "bytes"}, {Title: "reason"}}, setAsideCells)
+		return all, nil, s.Explain(err)
 	})
 }
 
-func setAsideCells(e event.SetAside) []string {
+// listed is an event in the list.
+type listed struct{ event.SetAside }
+
+// Cursor is where it stands in the list, as --after takes it.
+func (l listed) Cursor() string { return fmt.Sprintf("%020d", l.Seq) }
+
+func (l listed) cells() []string {
+	e := l.SetAside
 	return []string{fmt.Sprint(e.Seq), words.Clip(e.ID, 60), words.Clean(e.Topic), words.Clip(e.Key, 40), output.Second(&e.RefusedAt), fmt.Sprint(e.Bytes), words.Clip(e.Reason, 100)}
 }

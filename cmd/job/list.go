@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -85,7 +86,10 @@ func listCommand(prog *program.Program) *cobra.Command {
 }
 
 func list(cmd *cobra.Command, prog *program.Program) error {
-	return prog.Read(cmd, func(s *program.Session) error {
+	page := output.Page[listed]{Limit: math.MaxInt - 1, Line: func(l listed) any { return l }, None: "there are no jobs", Columns: []output.Column{{Title: "job"},
+		{Title: "version", Right: true}, {Title: "crontab"}, {Title: "zone"}, {Title: "steps"}, {Title: "pool"}, {Title: "state"}, {Title: "next (UTC)"}, {Title: "last start"}},
+		Cells: listed.cells}
+	return program.List(cmd, prog, page, func(s *program.Session) ([]listed, *output.Early, error) {
 		var jobs []steps.Stored
 		var ids []string
 		err := eachJob(cmd.Context(), s, func(job steps.Stored) error {
@@ -93,20 +97,22 @@ func list(cmd *cobra.Command, prog *program.Program) error {
 			return nil
 		})
 		if err != nil {
-			return s.Explain(err)
+			return nil, nil, s.Explain(err)
 		}
 		due, err := definition.Timers(cmd, s, ids)
 		if err != nil {
-			return s.Explain(err)
+			return nil, nil, s.Explain(err)
 		}
 		var all []listed
 		for _, job := range jobs {
 			all = append(all, listedOf(job, due[job.Schedule.ID]))
 		}
-		return output.Rows(cmd.OutOrStdout(), prog.JSON, all, "there are no jobs", []output.Column{{Title: "job"}, {Title: "version", Right: true}, {Title: "crontab"}, {Title: "zone"},
-			{Title: "steps"}, {Title: "pool"}, {Title: "state"}, {Title: "next (UTC)"}, {Title: "last start"}}, listed.cells)
+		return all, nil, nil
 	})
 }
+
+// Cursor is where it stands in the list.
+func (l listed) Cursor() string { return l.Name }
 
 // cells are those of a row of the list.
 func (l listed) cells() []string {

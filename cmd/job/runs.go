@@ -72,40 +72,58 @@ func runs(cmd *cobra.Command, prog *program.Program, f runsFlags, run string) (e
 			return err
 		}
 	}
-	return prog.Read(cmd, func(s *program.Session) error {
-		if filter.Since, filter.Before, err = s.Period(cmd.Context(), f.from, f.before); err != nil {
-			return err
+	// find reads what a database, or a shard, has of them, and the filter with its times.
+	find := func(s *program.Session) (_ steps.RunFilter, found []steps.RunLog, err error) {
+		filter := filter // a moment is that of each shard's clock
+		if filter.Since, filter.Before, err = s.Period(cmd.Context(), f.from, f.before); err == nil {
+			found, err = s.Jobs.Runs(cmd.Context(), s.DB, filter)
 		}
-		found, err := s.Jobs.Runs(cmd.Context(), s.DB, filter)
-		if err == nil && run != "" && len(found) == 0 && !f.follow {
-			err = fmt.Errorf("%w: run %q has not begun, or its log was pruned", steps.ErrNotFound, run)
-		}
-		if err != nil {
-			return s.Explain(err)
-		}
-		out := cmd.OutOrStdout()
-		switch {
-		case f.follow:
-			if run != "" && len(found) == 0 {
+		return filter, found, s.Explain(err)
+	}
+	out := cmd.OutOrStdout()
+	if f.follow {
+		return prog.Read(cmd, func(s *program.Session) error {
+			filter, found, err := find(s)
+			if err == nil && run != "" && len(found) == 0 {
 				err = output.Say(cmd.ErrOrStderr(), "run %s has not begun; waiting for that run", run)
 			}
 			if err != nil {
 				return err
 			}
 			return s.Explain(follow(cmd.Context(), s, out, filter, found))
-		case filter.Steps && !prog.JSON && len(found) > 0:
+		})
+	}
+	page := output.Page[listedRun]{Limit: f.limit - 1, LatestFirst: true} // and one more
+	return program.Merged(cmd, prog, page, func(s *program.Session) (all []listedRun, _ *output.Early, err error) {
+		_, found, err := find(s)
+		for _, run := range found {
+			all = append(all, listedRun{run})
+		}
+		return all, nil, err
+	}, func(page output.Page[listedRun]) error {
+		switch {
+		case run != "" && len(page.Rows) == 0:
+			return fmt.Errorf("%w: run %q has not begun, or its log was pruned", steps.ErrNotFound, run)
+		case filter.Steps && !prog.JSON && len(page.Rows) > 0:
 			p := output.To(out)
-			for _, run := range found {
-				sayRun(p, run)
+			for _, run := range page.Rows {
+				sayRun(p, run.RunLog)
 			}
 			return p.Err()
 		}
-		return output.Rows(out, prog.JSON, found, "no run is there: none has begun, or its log was pruned", []output.Column{{Title: "run"}, {Title: "version", Right: true},
-			{Title: "due (UTC)"}, {Title: "began"}, {Title: "ended"}, {Title: "result"}, {Title: "agent"}, {Title: "error"}}, cellsOf)
+		return output.Rows(out, prog.JSON, page.Rows, "no run is there: none has begun, or its log was pruned", []output.Column{{Title: "run"}, {Title: "version", Right: true},
+			{Title: "due (UTC)"}, {Title: "began"}, {Title: "ended"}, {Title: "result"}, {Title: "agent"}, {Title: "error"}}, listedRun.cells)
 	})
 }
 
-func cellsOf(run steps.RunLog) []string {
+// listedRun is a run in the list.
+type listedRun struct{ steps.RunLog }
+
+// Cursor is where it stands in the list.
+func (r listedRun) Cursor() string { return r.ScheduledAt.UTC().Format("2006-01-02T15:04:05.000000") }
+
+func (r listedRun) cells() []string {
+	run := r.RunLog
 	return []string{run.Job + "-" + run.Occurrence, output.Count(run.Version), output.Stamp(run.ScheduledAt), output.Second(run.StartedAt), output.Second(run.EndedAt), stateOf(run),
 		words.Clip(run.Agent, 40), words.Clip(run.Error, 80)}
 }

@@ -238,6 +238,7 @@ func (s *shop) listsAll() {
 	if got := s.execute("schedule", "list"); got.Out != "there are no schedules\n" {
 		s.Errorf("%v", got)
 	}
+	s.listsJobs()
 	s.execute("pending", "--after", "x").Wants(s.T, cmd.ExitUsage, "cursor")
 }
 
@@ -256,6 +257,52 @@ func (s *shop) scattered() (kinds []string) {
 		}
 	}
 	return kinds
+}
+
+// listsJobs has a person list jobs, their runs, and events that were set aside, of which each shard has some.
+func (s *shop) listsJobs() {
+	s.Helper()
+	keyspace := s.env["PRESCIENT_DSN"]
+	for i, shard := range s.Shards {
+		s.env["PRESCIENT_DSN"] = shard.DSN()
+		file := rig.File(s.T, "jobs.yaml", fmt.Sprintf("- {job: nightly%d, crontab: 0 12 * * *, steps: [{name: report, exec: check}]}\n", 1-i))
+		s.execute("job", "create", file).Wants(s.T, cmd.ExitOK)
+		db := servertest.Open(s.T, shard.DSN(), "")
+		for _, statement := range []string{
+			"INSERT INTO job_run_log (job, occurrence, job_key, scheduled_at, ended_at, result) VALUES ('nightly%[1]d', '%[1]d', RANDOM_BYTES(16), '2026-01-0%[2]d', '2026-01-09', 'done'), ('nightly%[1]d', '1%[1]d', RANDOM_BYTES(16), '2026-01-1%[2]d', '2026-01-19', 'done')",
+			"INSERT INTO event_set_aside (seq, shard, id, topic, event_key, generated_at, inserted_at, refused_at, reason) VALUES (%[2]d, 1, 'e%[2]d', 't', 'k', '2026-01-01', '2026-01-01', '2026-01-01', 'no'), (1%[2]d, 1, 'e1%[2]d', 't', 'k', '2026-01-01', '2026-01-01', '2026-01-01', 'no')",
+		} {
+			_, err := db.ExecContext(s.Context(), fmt.Sprintf(statement, 1-i, 1+i))
+			s.must(err)
+		}
+	}
+	s.env["PRESCIENT_DSN"] = keyspace
+	for _, step := range []struct {
+		args string
+		list []string // what it says, in this order
+	}{
+		{"job list", []string{"nightly0 ", "nightly1 "}},
+		{"runs", []string{"nightly0-10 ", "nightly1-11 ", "nightly0-0 ", "nightly1-1 "}},
+		{"runs --limit 3 --steps", []string{"nightly0-10:", "nightly1-11:", "nightly0-0:"}},
+		{"runs nightly1-11", []string{"nightly1-11:"}},
+		{"event set-aside", []string{" e1 ", " e2 ", " e11 ", " e12 "}},
+		{"event set-aside --after 00000000000000000002 --limit 1", []string{" e11 "}},
+	} {
+		got := s.execute(strings.Fields(step.args)...)
+		at := 0
+		for _, one := range step.list {
+			next := strings.Index(got.Out[at:], one)
+			if next < 0 {
+				s.Errorf("no %q in its place: %v", one, got)
+				break
+			}
+			at += next
+		}
+		if lines := strings.Count(strings.TrimRight(got.Out, "\n"), "\n") + 1; got.Code != cmd.ExitOK || lines > len(step.list)+1 {
+			s.Errorf("%d lines: %v", lines, got)
+		}
+	}
+	s.execute("runs", "nightly0-5").Wants(s.T, cmd.ExitNotFound, "has not begun")
 }
 
 // working is the command work in this process.

@@ -164,7 +164,7 @@ func (r reader) ends(most int) (all []row, read int, upTo prescient.Key, err err
 	began := time.Now()
 	p, cursor := firstPage, row{ended: r.from}
 	for {
-		sent, to, limit := time.Now(), p.to(), min(p.limit, most-len(all))
+		sent, to, limit := time.Now(), p.to(), r.tables.InOne(min(p.limit, most-len(all)))
 		page, err := store.Rows(r.ctx, r.db, "reading history by key", r.tables.Stmt.Get("advice/ends"), func(e *row) []any {
 			return []any{store.Key(&e.key), &e.ended, &e.entity, &e.jobExec, &e.check.Inserted, &e.check.FirstSlot, &e.check.Slot,
 				store.OrZero(&e.check.Started), &e.outcomeText, &e.check.Answers}
@@ -199,7 +199,7 @@ func (r reader) ends(most int) (all []row, read int, upTo prescient.Key, err err
 
 // pending reads pending checks up to a key, and says how far it came. Those that are not asked for are left out.
 func (r reader) pending(last prescient.Key, most int) (all []row, read int, upTo prescient.Key, err error) {
-	stretches := store.NewStretches(min(store.FirstStretch, most), most, r.within, time.Now())
+	stretches := store.NewStretches(min(store.FirstStretch, most), most, r.within, time.Now()).UpTo(r.tables.InOne(most))
 	var cursor prescient.Key
 	for {
 		limit := stretches.Take(time.Now())

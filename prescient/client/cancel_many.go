@@ -43,7 +43,7 @@ func (c *Client) cancelByStatements(ctx context.Context, db prescient.DB, entiti
 		return len(jobExecs) == 0 || slices.Contains(jobExecs, job.JobExec)
 	}
 	by := audit.Of(ctx)
-	err = handle.InTx(ctx, db, func(db prescient.DB) error {
+	err = handle.InTx(ctx, c.tables.Server, db, func(db prescient.DB) error {
 		cancelled = 0
 		as := ending{outcome: prescient.Cancelled, ends: named}
 		var gone []prescient.FutureJob

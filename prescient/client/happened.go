@@ -79,7 +79,7 @@ func (c *Client) Happened(ctx context.Context, db prescient.DB, occasion string,
 	if len(asked.Ends) == 0 && len(asked.Makes) <= 1 { // one statement, which is all or nothing by itself
 		err = do(db)
 	} else {
-		err = handle.InTx(ctx, db, do)
+		err = handle.InTx(ctx, c.tables.Server, db, do)
 	}
 	if err != nil {
 		return Happened{}, err

@@ -63,7 +63,7 @@ func (c *Client) insertMany(ctx context.Context, db prescient.DB, jobs []prescie
 		})
 		return all.did, err
 	}
-	err := handle.InTx(ctx, db, func(db prescient.DB) error {
+	err := handle.InTx(ctx, c.tables.Server, db, func(db prescient.DB) error {
 		b := all
 		b.db, b.readsFirst = db, readsFirst || handle.IsCallersTx(db)
 		return b.insert(ctx)

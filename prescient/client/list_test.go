@@ -283,3 +283,30 @@ func TestOutcomesAreReadByName(t *testing.T) {
 		}
 	}
 }
+
+// Together their payloads are more than Vitess passes on in one answer.
+func TestAPageOfLongPayloadsIsWhole(t *testing.T) {
+	t.Parallel()
+	const rows, length = 8, 3 << 20
+	eachServer(t, func(t *testing.T, r *testRig) {
+		var jobs []prescient.NewJob
+		for i := range rows {
+			jobs = append(jobs, prescient.NewJob{Entity: rig.Order(fmt.Sprint(i)), JobExec: "ship", DueAt: rig.At("12:00").Add(time.Duration(i/2) * 15 * time.Minute)})
+		}
+		_, err := r.client.InsertMany(t.Context(), r.AppAt(rig.At("10:00")), jobs)
+		r.Must(err)
+		r.Exec("UPDATE p_future_job SET payload = CONCAT('\"', REPEAT('x', ?), '\"')", length-2)
+		for _, f := range []ListFilter{{}, {JobExec: "ship"}} {
+			found, err := r.client.Pending(t.Context(), r.Pool(time.Time{}), f)
+			r.Must(err)
+			if len(found) != rows || !slices.IsSortedFunc(found, func(a, b prescient.FutureJob) int { return strings.Compare(a.Cursor(), b.Cursor()) }) {
+				t.Errorf("%d rows", len(found))
+			}
+			for _, job := range found {
+				if len(job.Payload) != length {
+					t.Errorf("%s has a payload of %d bytes; want %d", job.Entity(), len(job.Payload), length)
+				}
+			}
+		}
+	})
+}

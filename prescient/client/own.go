@@ -73,10 +73,10 @@ const beginsAgainFor = 10 * time.Second
 // seconds while others get in its way, such as a slot run that calls for what is changed. After an error nothing of it stays behind.
 func (o Own) InTx(ctx context.Context, db prescient.DB, do func(db prescient.DB) error) error {
 	if !handle.CommitsByItself(db) {
-		return handle.InTx(ctx, db, do)
+		return handle.InTx(ctx, o.client.tables.Server, db, do)
 	}
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		err := handle.InTx(ctx, db, do)
+		err := handle.InTx(ctx, o.client.tables.Server, db, do)
 		if err != nil && !errno.BeginAgain(err) {
 			err = backoff.Permanent(err)
 		}

@@ -39,7 +39,7 @@ func (c *Client) Pause(ctx context.Context, db prescient.DB, p prescient.Paused)
 		return err
 	}
 	name := literal.Of(literal.AppendText, p.JobExec)
-	return handle.InTx(ctx, db, func(db prescient.DB) error {
+	return handle.InTx(ctx, c.tables.Server, db, func(db prescient.DB) error {
 		before, err := c.paused(ctx, db, name)
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ func (c *Client) Resume(ctx context.Context, db prescient.DB, jobExecs ...string
 		return 0, err
 	}
 	names := strings.Join(list, ", ")
-	err = handle.InTx(ctx, db, func(db prescient.DB) error {
+	err = handle.InTx(ctx, c.tables.Server, db, func(db prescient.DB) error {
 		before, err := c.paused(ctx, db, names)
 		if err != nil {
 			return err

@@ -33,6 +33,6 @@ func (c *Client) replace(ctx context.Context, db prescient.DB, job prescient.New
 		_, err := db.ExecContext(ctx, c.insertOf(job, prescient.KeyOf(job.Entity, job.JobExec, job.Tag), due, slot))
 		return err
 	}
-	err = handle.InTxWithin(ctx, db, "prescient_replace", again) // of InsertMany
+	err = handle.InTxWithin(ctx, c.tables.Server, db, "prescient_replace", again) // of InsertMany
 	return n, err
 }

@@ -177,7 +177,7 @@ func (r *requeue) insert(ctx context.Context, jobs []RequeuedJob, inserts []pres
 	if len(inserts) == 0 && r.beside == nil {
 		return nil, nil
 	}
-	err = handle.InTx(ctx, r.db, func(db prescient.DB) error {
+	err = handle.InTx(ctx, r.tables.Server, r.db, func(db prescient.DB) error {
 		if inserted, err = r.insertAll(ctx, db, inserts); err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ func (c *Client) Reschedule(ctx context.Context, db prescient.DB, e prescient.En
 	}
 	if audit.Of(ctx).Operator {
 		var did Inserted
-		err := handle.InTx(ctx, db, func(db prescient.DB) (err error) {
+		err := handle.InTx(ctx, c.tables.Server, db, func(db prescient.DB) (err error) {
 			did, err = c.reschedule(ctx, db, e, jobExec, tag, dueAt)
 			return err
 		})

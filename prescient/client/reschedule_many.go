@@ -48,7 +48,7 @@ func (c *Client) RescheduleMany(ctx context.Context, db prescient.DB, times []Ne
 	}
 	did := make([]Inserted, len(times))
 	order := byKey(len(times), func(i int) prescient.Key { return times[i].key() })
-	err := handle.InTx(ctx, db, func(db prescient.DB) error {
+	err := handle.InTx(ctx, c.tables.Server, db, func(db prescient.DB) error {
 		m := moving{client: c, db: db, times: times, did: did}
 		return m.move(ctx, order)
 	})

@@ -6,6 +6,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/client/internal/handle"
+	text "prescient/sql"
 )
 
 // Nothing of what fails stays behind, whatever went well within it: also where somebody has begun a transaction by hand.
@@ -24,11 +25,11 @@ func TestWhatFailsTakesWhatWentWellWithinItAlong(t *testing.T) {
 				return err
 			}
 			failed := errors.New("it fails")
-			err := handle.InTx(t.Context(), conn, func(db prescient.DB) error {
+			err := handle.InTx(t.Context(), text.MySQL, conn, func(db prescient.DB) error {
 				if err := insert(db, "first"); err != nil {
 					return err
 				}
-				if err := handle.InTxWithin(t.Context(), db, "prescient_replace", func(db prescient.DB) error { return insert(db, "second") }); err != nil {
+				if err := handle.InTxWithin(t.Context(), text.MySQL, db, "prescient_replace", func(db prescient.DB) error { return insert(db, "second") }); err != nil {
 					return err
 				}
 				return failed

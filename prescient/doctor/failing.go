@@ -23,7 +23,7 @@ const failingBad = 50
 
 // examineFailing looks for job_execs of whose calls many fail.
 func (l *look) examineFailing(ctx context.Context) {
-	report, err := stats.Lately(ctx, l.db, l.tables.Stmt, l.tables.Grid, l.now)
+	report, err := stats.Lately(ctx, l.db, &l.tables, l.now)
 	if l.err = err; err != nil {
 		return
 	}

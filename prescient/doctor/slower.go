@@ -13,7 +13,7 @@ const mostSlower = 20
 
 // examineSlower looks for job_execs and steps whose calls take longer than in their own last weeks.
 func (l *look) examineSlower(ctx context.Context) {
-	report, err := stats.SlowBy(ctx, l.db, l.tables.Stmt, l.now)
+	report, err := stats.SlowBy(ctx, l.db, &l.tables, l.now)
 	if l.err = err; err != nil {
 		return
 	}

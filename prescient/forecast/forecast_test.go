@@ -158,6 +158,28 @@ func TestOneProcessMakesTheForecast(t *testing.T) {
 	})
 }
 
+// A worker goes on with the connections on which it looked.
+func TestAForecastLeavesConnectionsAsTheyWere(t *testing.T) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
+		r.ManyDue(rig.At("14:00"), "check", 0, 3*firstRows) // a sample of which is read
+		m := r.maker(rig.At("13:00"))
+		_, err := m.look(t.Context())
+		r.Must(err)
+		for range 5 { // they are kept, and given out again
+			conn, err := m.db.Conn(t.Context())
+			r.Must(err)
+			defer conn.Close()
+			var level string
+			if err := conn.QueryRowContext(t.Context(), "SELECT @@transaction_isolation").Scan(&level); err != nil {
+				r.Must(conn.QueryRowContext(t.Context(), "SELECT @@tx_isolation").Scan(&level))
+			}
+			if level != "READ-COMMITTED" {
+				t.Errorf("a connection is %s", level)
+			}
+		}
+	})
+}
+
 // Whatever apps have written, a forecast reads a bounded number of rows, and writes few.
 func TestAForecastIsBoundedWhateverAppsWrite(t *testing.T) {
 	eachFlavour(t, func(t *testing.T, r *testRig) {

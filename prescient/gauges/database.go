@@ -183,7 +183,7 @@ func (l *look) ledger(ctx context.Context) error {
 }
 
 func (l *look) lately(ctx context.Context) error {
-	report, err := stats.Lately(ctx, l.db, l.tables.Stmt, l.tables.Grid, l.now)
+	report, err := stats.Lately(ctx, l.db, l.tables, l.now)
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func explained(r *Runner, some []*Run, is pendingRow) (list []rig.Explained) {
 		add(fmt.Sprintf("longrun/ahead %d", n), fill("longrun/ahead", "{checks}", ahead.List(keys[:n]), "{slot}", "'"+is.slot+"'", "{to}", "'2099-01-01'"), map[string]string{"job": rig.BySlotAndKey})
 		add(fmt.Sprintf("longrun/put_off %d", n), fill("longrun/put_off", "{runs}", tokens("", some[:n])), ours, int64(1e6))
 		add(fmt.Sprintf("longrun/end_free %d", n), fill("longrun/end_free", "{runs}", tokens("", some[:n])), ours, "cancelled")
-		add(fmt.Sprintf("longrun/checks %d", n), fill("longrun/checks", "{keys}", literal.KeysOf(keys[:n])), map[string]string{"run": byKey, "job": rig.ByKey, "p_job_pause": "PRIMARY 66"}, "*")
+		add(fmt.Sprintf("longrun/checks %d", n), fill("longrun/checks", "{keys}", literal.KeysOf(keys[:n])), map[string]string{"run": byKey, "job": rig.ByKey, "p_job_pause": "PRIMARY 66"}, "*", prescient.MaxRead)
 		add(fmt.Sprintf("longrun/forget %d", n), fill("longrun/forget", "{keys}", literal.KeysOf(keys[:n])), ours)
 	}
 	key := keys[0]
@@ -148,7 +148,7 @@ func explained(r *Runner, some []*Run, is pendingRow) (list []rig.Explained) {
 	first, last := rig.Order("1").KeyRange()
 	add("longrun/offer_next", get("longrun/offer_next"), ours, now, first[:], last[:])
 	add("longrun/next", get("longrun/next"), ours, first[:], last[:])
-	add("longrun/list", get("longrun/list"), map[string]string{"run": byKey, "job": rig.ByKey}, first[:], last[:], 1000)
+	add("longrun/list", fill("longrun/list", "{limit}", "1000"), map[string]string{"run": byKey, "job": rig.ByKey}, first[:], last[:])
 	add("longrun/under_way", get("longrun/under_way"), map[string]string{"run": "ended_at 25", "job": rig.ByKey}, []byte{}, 1000)
 	add("longrun/books", fill("longrun/books", "{outcome}", "done"), map[string]string{"p_slot_run": rig.ByBucket}, is.slot)
 	add("longrun/tally", fill("longrun/tally", "{values}", rig.Tallied, "{run}", `'$."34"'`, "{lateness}", `'$."0"'`), map[string]string{"p_slot_run": rig.ByBucket}, rig.At("06:00"))

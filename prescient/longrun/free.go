@@ -288,12 +288,23 @@ func (r *Runner) freeChecks(ctx context.Context, some []claimer.Claim) (map[pres
 	for i, c := range some {
 		keys[i] = c.Key
 	}
-	rows, err := store.Rows(ctx, r.send.DB, "reading the checks of long runs", r.tables.Fill("longrun/checks", "{keys}", literal.KeysOf(keys)), (*freeCheck).into, prescient.AllExecs)
 	checks := make(map[prescient.Key]freeCheck)
-	for _, row := range rows {
-		checks[row.job.Key()] = row
+	for len(keys) > 0 {
+		var rows []freeCheck
+		asked, err := store.Answered(len(keys), func(n, longest int) (err error) {
+			query := r.tables.Fill("longrun/checks", "{keys}", literal.KeysOf(keys[:n]))
+			rows, err = store.Rows(ctx, r.send.DB, "reading the checks of long runs", query, (*freeCheck).into, prescient.AllExecs, longest)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			checks[row.job.Key()] = row
+		}
+		keys = keys[asked:]
 	}
-	return checks, err
+	return checks, nil
 }
 
 // into is where the columns of a row go.

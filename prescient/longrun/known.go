@@ -2,6 +2,8 @@ package longrun
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -72,45 +74,49 @@ func (k *known) waits() bool { return k.endedAt.IsZero() && k.startedAt.IsZero()
 // gone says whether nobody will end it: its check was cancelled after its agent died, or while it waited.
 func (k *known) gone() bool { return k.endedAt.IsZero() && !k.pending && !k.lives }
 
-// runsOf is the condition for the runs of checks, and for all of those of schedules: terms say which checks are a schedule's. It is empty
+// runsOf are the conditions for the runs of checks, and for all of those of schedules: terms say which checks are a schedule's. There is none
 // where all are contested.
-func runsOf(jobs []prescient.FutureJob, terms []Terms) string {
-	var conditions []byte
+func runsOf(jobs []prescient.FutureJob, terms []Terms) (conditions []string) {
 	ranges := make(map[string]bool)
 	for i, job := range jobs {
 		schedule := terms[i].Schedule
 		if terms[i].Contested || schedule != "" && ranges[schedule] {
 			continue
 		}
-		if len(conditions) > 0 {
-			conditions = append(conditions, " OR "...)
-		}
-		conditions = append(conditions, "job_key "...)
 		if schedule == "" {
-			conditions = literal.AppendKey(append(conditions, "= "...), job.Key())
+			conditions = append(conditions, string(literal.AppendKey([]byte("job_key = "), job.Key())))
 			continue
 		}
 		ranges[schedule] = true
 		first, last := job.Entity().KeyRange()
-		conditions = literal.AppendKey(append(conditions, "BETWEEN "...), first)
-		conditions = literal.AppendKey(append(conditions, " AND "...), last)
+		between := literal.AppendKey([]byte("job_key BETWEEN "), first)
+		conditions = append(conditions, string(literal.AppendKey(append(between, " AND "...), last)))
 	}
-	return string(conditions)
+	return conditions
 }
+
+// together is of how many checks, or schedules, the runs come in one answer of Vitess, which bounds it: each may have a checkpoint.
+const together = 100
 
 // readKnown reads those runs, but for what somebody else has locked.
 func readKnown(ctx context.Context, tx *sqlx.Tx, tables *store.Tables, jobs []prescient.FutureJob, terms []Terms) (runs []*known, err error) {
 	conditions := runsOf(jobs, terms)
-	if conditions == "" {
-		return nil, nil
+	part := max(len(conditions), 1)
+	if tables.Server.Placed() {
+		part = together
 	}
-	rows, err := store.Rows(ctx, tx, "reading long runs", tables.Fill("longrun/met", "{keys}", conditions), (*known).into)
-	for i := range rows {
-		check := &rows[i].check
-		check.dueAt, check.insertedAt = check.dueAt.UTC(), check.insertedAt.UTC()
-		runs = append(runs, &rows[i])
+	for some := range slices.Chunk(conditions, part) {
+		rows, err := store.Rows(ctx, tx, "reading long runs", tables.Fill("longrun/met", "{keys}", strings.Join(some, " OR ")), (*known).into)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			check := &rows[i].check
+			check.dueAt, check.insertedAt = check.dueAt.UTC(), check.insertedAt.UTC()
+			runs = append(runs, &rows[i])
+		}
 	}
-	return runs, err
+	return runs, nil
 }
 
 // into is where the columns of a row go.
@@ -131,10 +137,10 @@ func passOver(ctx context.Context, tx *sqlx.Tx, tables *store.Tables, jobs []pre
 		}
 	}
 	conditions := runsOf(others, their)
-	if conditions == "" {
+	if len(conditions) == 0 {
 		return nil
 	}
-	there, err := store.Rows(ctx, tx, "reading long runs", tables.Fill("longrun/there", "{keys}", conditions), func(row *known) []any {
+	there, err := store.Rows(ctx, tx, "reading long runs", tables.Fill("longrun/there", "{keys}", strings.Join(conditions, " OR ")), func(row *known) []any {
 		return []any{store.Key(&row.key), store.OrZero(&row.schedule)}
 	})
 	keys, schedules := make(map[prescient.Key]bool), make(map[string]bool)

@@ -3,6 +3,7 @@ package longrun
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,7 +52,7 @@ type State struct {
 // schedule.Schedules.LongRuns is for all others. The error is that of the server: 1142 where the account may not read long_run.
 func List(ctx context.Context, db prescient.DB, tables *store.Tables, entity prescient.Entity, most int) (list []State, err error) {
 	first, last := entity.KeyRange()
-	rows, err := store.Rows(ctx, db, "reading long runs", tables.Stmt.Get("longrun/list"), (*stateRow).into, first[:], last[:], most)
+	rows, err := store.Rows(ctx, db, "reading long runs", tables.Fill("longrun/list", "{limit}", strconv.Itoa(most)), (*stateRow).into, first[:], last[:])
 	for _, row := range rows {
 		if row.seen() {
 			list = append(list, row.State)

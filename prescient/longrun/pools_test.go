@@ -10,6 +10,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/longrun"
 	"prescient/prescient/longrun/wakeup"
 	"prescient/prescient/schedule"
@@ -58,6 +59,10 @@ func TestARunOfAPoolIsOfferedByASlotRunAndClaimedByAnAgentOfThePool(t *testing.T
 		r.Must(err)
 		if len(states) != 1 || states[0].Phase != longrun.Offered || states[0].Pool != "heavy" || states[0].Agent != "" || states[0].StartedAt != nil {
 			t.Errorf("%+v", states)
+		}
+		prepared := servertest.Open(t, servertest.WithParams(r.Account("operator"), rig.FixedClock(rig.At("12:00:01"))), "interpolateParams=false") // as an app's own pool may be
+		if again, err := r.schedules.LongRuns(t.Context(), prepared, "a", 10); err != nil || len(again) != len(states) {
+			t.Errorf("by a prepared statement: %+v, %v", again, err)
 		}
 		r.serving("agent-3", longrun.Options{Pools: map[string]int{"eu": 2}})
 		r.at("12:00:02")

@@ -40,7 +40,7 @@ func ListUnderWay(ctx context.Context, db prescient.DB, tables *store.Tables, af
 		first = firstStretch
 	}
 	var rows []underWayRow
-	for s := store.NewStretches(first, limit+1, within, time.Now()); ; {
+	for s := store.NewStretches(first, limit+1, within, time.Now()).UpTo(tables.InOne(limit + 1)); ; {
 		n := s.Take(time.Now())
 		some, err := store.Rows(ctx, db, "reading long runs", tables.Stmt.Get("longrun/under_way"), (*underWayRow).into, behind, n)
 		rows = append(rows, some...)

@@ -23,7 +23,7 @@ var StatsOfExecs = shared(query("stats.execs", Viewer, "Tell what became of the 
 	if err != nil {
 		return stats.Report{}, err
 	}
-	report, err := stats.ExecsWithin(ctx, q.db, q.tables.Stmt, from, before, q.options.Search)
+	report, err := stats.ExecsWithin(ctx, q.db, q.tables, from, before, q.options.Search)
 	report.Execs = stats.Of(report.Execs, in.JobExec, func(e stats.Exec) string { return e.JobExec })
 	return report, err
 }))
@@ -82,7 +82,7 @@ var StatsSlower = shared(query("stats.slower", Viewer, "Tell which job_execs and
 	if err != nil {
 		return stats.SlowerReport{}, err
 	}
-	report, err := stats.SlowBy(ctx, q.db, q.tables.Stmt, now)
+	report, err := stats.SlowBy(ctx, q.db, q.tables, now)
 	report.Slower = stats.Of(report.Slower, in.JobExec, func(s stats.Slower) string { return s.JobExec })
 	return report, err
 }))

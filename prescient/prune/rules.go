@@ -50,7 +50,7 @@ func (p *pruner) withoutChecks(ctx context.Context, names []string) ([]string, e
 		var end store.Place
 		var named []string
 		err := p.retry(ctx, "looking for checks of rules that were deleted", func(ctx context.Context) (err error) {
-			if end, more, err = p.tables.EndOfPage(ctx, p.conn, at, rulePage); err != nil {
+			if end, more, err = p.tables.EndOfPage(ctx, p.conn, at, p.tables.InOne(rulePage)); err != nil {
 				return err
 			}
 			query := p.tables.Fill("prune/rules_pending", append(store.Page(at, end, more), "{tags}", literal.List(literal.AppendText, list))...)

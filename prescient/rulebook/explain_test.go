@@ -2,6 +2,7 @@ package rulebook_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -52,7 +53,7 @@ func TestNoStatementOfRulesScansATable(t *testing.T) {
 			{Statement: "list/end_of_page", Query: f.Tables.Fill("list/end_of_page", "{slot}", slot, "{key}", key, "{rows}", "4999"), Reached: map[string]string{"p_future_job": rig.BySlotAndKey}},
 			{Statement: "rule/older", Query: f.Tables.Fill("rule/older", "{slot}", slot, "{key}", key, "{until}", fmt.Sprintf("AND (job.next_check_at < %s OR job.next_check_at = %[1]s AND job.job_key <= X'FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF')", slot),
 				"{tag}", "'rule:rule7'", "{before}", "3"), Reached: map[string]string{"job": rig.BySlotAndKey}},
-			{Statement: "rule/ended", Query: f.Tables.Fill("rule/ended", "{from}", "'2026-11-20 06:00:00'", "{to}", "'2026-11-20 07:00:00'", "{since}", "'2026-11-13'", "{until}", "'2026-11-20'", "{tag}", "'rule:rule7'"),
+			{Statement: "rule/ended", Query: f.Tables.Fill("rule/ended", "{from}", "'2026-11-20 06:00:00'", "{to}", "'2026-11-20 07:00:00'", "{since}", "'2026-11-13'", "{until}", "'2026-11-20'", "{tag}", "'rule:rule7'"), Args: []any{math.MaxInt},
 				Reached: map[string]string{"job": "PRIMARY 8"}},
 			{Statement: "rule/move", Query: f.Tables.Fill("rule/move", "{due_at}", times, "{next_check_at}", times, "{expires_at}", times, "{version}", "3", "{new_revision}", "7", "{rows}", strings.Join(rows, " OR ")), Reached: map[string]string{"job": rig.BySlotAndKey}},
 			{Statement: "rule/under_way", Query: f.Tables.Fill("rule/under_way", "{keys}", literal.Keys(some, prescient.FutureJob.Key)), Reached: map[string]string{"p_long_run": "PRIMARY 16"}},

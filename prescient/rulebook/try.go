@@ -120,21 +120,20 @@ func (b *Book) Try(ctx context.Context, db *sqlx.DB, r rule.Rule, from, to time.
 func (b *Book) readEnds(ctx context.Context, db *sqlx.DB, witness string, at time.Time, trying *trial) error {
 	micro := func(t time.Time) string { return literal.Of(literal.AppendMicro, t) }
 	query := b.tables.Fill("rule/ended", "{from}", micro(at), "{to}", micro(at.Add(stretch)), "{since}", micro(trying.tried.From), "{until}", micro(trying.tried.To), "{tag}", text(rule.TagOf(witness)))
-	rows, err := db.QueryxContext(ctx, query)
-	if err != nil {
-		return fmt.Errorf("reading how checks of rule %s ended: %w", witness, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := b.tables.EachOf(ctx, db, math.MaxInt, func(scan store.Scan) error {
 		var e prescient.Entity
 		var inserted, ended time.Time
 		var outcome prescient.Outcome
-		if err := rows.Scan(&e.Name, &e.Key, &inserted, &ended, &outcome); err != nil {
+		if err := scan(&e.Name, &e.Key, &inserted, &ended, &outcome); err != nil {
 			return err
 		}
 		trying.end(e, inserted, ended, outcome)
+		return nil
+	}, query)
+	if err != nil {
+		return fmt.Errorf("reading how checks of rule %s ended: %w", witness, err)
 	}
-	return rows.Err()
+	return nil
 }
 
 // trial counts what a rule would have made.

@@ -146,11 +146,11 @@ func Days(ctx context.Context, db prescient.DB, tables *store.Tables, from, befo
 	fill := func(statement string) string {
 		return tables.Fill(statement, "{days}", literal.List(literal.AppendSecond, days), "{but}", but)
 	}
-	cut, err := all.ends(ctx, db, fill("stats/days"))
+	cut, err := all.ends(ctx, db, tables, fill("stats/days"))
 	if err != nil {
 		return r, fmt.Errorf("reading the sums of days: %w", err)
 	}
-	spreads, err := all.spreads(ctx, db, fill("stats/day_buckets"))
+	spreads, err := all.spreads(ctx, db, tables, fill("stats/day_buckets"))
 	if err != nil {
 		return r, fmt.Errorf("reading how times are spread: %w", err)
 	}
@@ -181,9 +181,9 @@ func (all dayBooks) of(start time.Time, jobExec string) *dayBook {
 }
 
 // ends reads what became of checks; cut says that there is more.
-func (all dayBooks) ends(ctx context.Context, db prescient.DB, query string) (cut bool, err error) {
+func (all dayBooks) ends(ctx context.Context, db prescient.DB, tables *store.Tables, query string) (cut bool, err error) {
 	read := 0
-	err = store.EachRow(ctx, db, func(scan store.Scan) error {
+	err = tables.EachOf(ctx, db, maxDayLines+1, func(scan store.Scan) error {
 		var start time.Time
 		var jobExec string
 		var outcome prescient.Outcome
@@ -200,14 +200,14 @@ func (all dayBooks) ends(ctx context.Context, db prescient.DB, query string) (cu
 		b.Calls, b.Errors = b.Calls+calls, b.Errors+errs
 		b.add(outcome, ends, notYet, waited)
 		return nil
-	}, query, maxDayLines+1)
+	}, query)
 	return cut, err
 }
 
 // spreads reads how times and counts were spread; cut says that there is more.
-func (all dayBooks) spreads(ctx context.Context, db prescient.DB, query string) (cut bool, err error) {
+func (all dayBooks) spreads(ctx context.Context, db prescient.DB, tables *store.Tables, query string) (cut bool, err error) {
 	read := 0
-	err = store.EachRow(ctx, db, func(scan store.Scan) error {
+	err = tables.EachOf(ctx, db, maxDayLines+1, func(scan store.Scan) error {
 		var start time.Time
 		var jobExec, measure string
 		var bucket int
@@ -225,7 +225,7 @@ func (all dayBooks) spreads(ctx context.Context, db prescient.DB, query string) 
 		}
 		spread[measure][bucket] += n
 		return nil
-	}, query, maxDayLines+1)
+	}, query)
 	return cut, err
 }
 

@@ -112,7 +112,7 @@ func Execs(ctx context.Context, db *sqlx.DB, prefix string, dialect text.Dialect
 	if err != nil {
 		return Report{}, err
 	}
-	return latest(ctx, db, t.Stmt, from, before, upToLines(MaxLines))
+	return latest(ctx, db, &t, from, before, upToLines(MaxLines))
 }
 
 // validSpan refuses a span that is empty.
@@ -123,12 +123,12 @@ func validSpan(from, before time.Time) error {
 	return nil
 }
 
-// ExecsWithin is Execs with statements that are loaded, which reads for about so long at most.
-func ExecsWithin(ctx context.Context, db prescient.DB, statements text.Statements, from, before time.Time, within time.Duration) (Report, error) {
+// ExecsWithin is Execs of tables that are open, which reads for about so long at most.
+func ExecsWithin(ctx context.Context, db prescient.DB, tables *store.Tables, from, before time.Time, within time.Duration) (Report, error) {
 	if err := validSpan(from, before); err != nil {
 		return Report{}, err
 	}
-	return latest(ctx, db, statements, from, before, store.NewStretches(firstLines, MaxLines, within, time.Now()))
+	return latest(ctx, db, tables, from, before, store.NewStretches(firstLines, MaxLines, within, time.Now()))
 }
 
 // firstLines is how many lines are read at first where there is a bound in time.
@@ -141,8 +141,8 @@ func upToLines(lines int) *store.Stretches { return store.NewStretches(lines, li
 const maxLately = 20_000
 
 // Lately is ExecsBy of the last hour, or of three slots where these are longer, of fewer lines.
-func Lately(ctx context.Context, db prescient.DB, statements text.Statements, grid slots.Grid, now time.Time) (Report, error) {
-	return latest(ctx, db, statements, now.Add(-LatelyFor(grid)).Truncate(time.Second), grid.Next(now), upToLines(maxLately))
+func Lately(ctx context.Context, db prescient.DB, tables *store.Tables, now time.Time) (Report, error) {
+	return latest(ctx, db, tables, now.Add(-LatelyFor(tables.Grid)).Truncate(time.Second), tables.Grid.Next(now), upToLines(maxLately))
 }
 
 // LatelyFor is of how long Lately tells.
@@ -152,12 +152,13 @@ func LatelyFor(grid slots.Grid) time.Duration { return max(time.Hour, 3*grid.Res
 var errMore = errors.New("there are more lines")
 
 // latest reads the latest lines, one stretch of them after the other. Each begins behind the earliest slot that was read whole.
-func latest(ctx context.Context, db prescient.DB, statements text.Statements, from, before time.Time, stretches *store.Stretches) (Report, error) {
+func latest(ctx context.Context, db prescient.DB, tables *store.Tables, from, before time.Time, stretches *store.Stretches) (Report, error) {
 	r := Report{From: from, Before: before}
 	all := &sums{of: make(map[string]*sum)}
 	upTo := before
+	stretches.UpTo(tables.InOne(MaxLines+1) - 1) // the last row says that there are more
 	for {
-		err := all.read(ctx, db, statements, from, upTo, stretches.Take(time.Now()))
+		err := all.read(ctx, db, tables.Stmt, from, upTo, stretches.Take(time.Now()))
 		if r.Cut = errors.Is(err, errMore); !r.Cut && err != nil {
 			return r, fmt.Errorf("reading the books by job_exec: %w", err)
 		}

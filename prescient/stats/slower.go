@@ -50,18 +50,18 @@ func Slow(ctx context.Context, db *sqlx.DB, prefix string, dialect text.Dialect)
 	if err != nil {
 		return SlowerReport{}, err
 	}
-	return SlowBy(ctx, db, t.Stmt, now)
+	return SlowBy(ctx, db, &t, now)
 }
 
-// SlowBy is Slow with statements that are loaded, by the database's time.
-func SlowBy(ctx context.Context, db prescient.DB, statements text.Statements, now time.Time) (r SlowerReport, err error) {
+// SlowBy is Slow of tables that are open, by the database's time.
+func SlowBy(ctx context.Context, db prescient.DB, tables *store.Tables, now time.Time) (r SlowerReport, err error) {
 	r.Slower = []Slower{}
 	today := now.UTC().Truncate(24 * time.Hour)
 	for _, source := range []struct {
 		statement   string
 		most, calls int
 	}{{"stats/run_days", maxRunDays, drift.Calls}, {"stats/step_days", maxStepRuns, drift.StepCalls}} {
-		days, cut, err := runDays(ctx, db, statements.Get(source.statement), today, source.most)
+		days, cut, err := runDays(ctx, db, tables, source.statement, today, source.most)
 		if err != nil {
 			return r, err
 		}
@@ -86,11 +86,11 @@ func SlowBy(ctx context.Context, db prescient.DB, statements text.Statements, no
 type ran struct{ jobExec, job, step string }
 
 // runDays reads histograms by what was called and by day. Where there are more lines than most, the days are those that were read whole.
-func runDays(ctx context.Context, db prescient.DB, query string, today time.Time, most int) (all map[ran]map[time.Time]tally.Histogram, cut bool, err error) {
+func runDays(ctx context.Context, db prescient.DB, tables *store.Tables, statement string, today time.Time, most int) (all map[ran]map[time.Time]tally.Histogram, cut bool, err error) {
 	all = make(map[ran]map[time.Time]tally.Histogram)
 	var last time.Time
 	read := 0
-	err = store.EachRow(ctx, db, func(scan store.Scan) error {
+	err = tables.EachOf(ctx, db, most+1, func(scan store.Scan) error {
 		var start time.Time
 		var of ran
 		var bucket int
@@ -113,7 +113,7 @@ func runDays(ctx context.Context, db prescient.DB, query string, today time.Time
 		}
 		all[of][start][bucket] += n
 		return nil
-	}, query, today.AddDate(0, 0, -drift.Span), today, most+1)
+	}, tables.Stmt.Get(statement), today.AddDate(0, 0, -drift.Span), today)
 	if cut = errors.Is(err, errMore); cut {
 		for _, days := range all {
 			delete(days, last)

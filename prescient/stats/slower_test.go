@@ -49,7 +49,7 @@ func TestWhatBecameSlowerIsTold(t *testing.T) {
 		}
 		r.Exec("INSERT INTO p_stats_bucket (grain, start, job_exec, entity_name, measure, bucket, n) VALUES " + strings.Join(buckets, ","))
 		r.Exec("INSERT INTO p_step_run_log (job, occurrence, seq, position, step, job_exec, attempt, scheduled_at, started_at, ended_at, agent, result) VALUES " + strings.Join(steps, ","))
-		report, err := SlowBy(t.Context(), r.As("analyst", time.Time{}), r.Tables().Stmt, today)
+		report, err := SlowBy(t.Context(), r.As("analyst", time.Time{}), r.Tables(), today)
 		r.Must(err)
 		var got []string
 		for _, s := range report.Slower {
@@ -81,7 +81,7 @@ func TestTheLatestDaysAreRead(t *testing.T) {
 		}
 		r.Exec("INSERT INTO p_stats_bucket (grain, start, job_exec, entity_name, measure, bucket, n) VALUES " + strings.Join(rows, ","))
 		for most, want := range map[int]int{3: 0, 4: 1, 11: 2, 19: 4, 20: 5} {
-			all, cut, err := runDays(t.Context(), r.As("operator", time.Time{}), r.Tables().Stmt.Get("stats/run_days"), today.Truncate(24*time.Hour), most)
+			all, cut, err := runDays(t.Context(), r.As("operator", time.Time{}), r.Tables(), "stats/run_days", today.Truncate(24*time.Hour), most)
 			r.Must(err)
 			days := all[ran{jobExec: "e"}]
 			if len(days) != want || cut != (most < 20) {

@@ -151,7 +151,7 @@ func TestTheLatestBooksAreRead(t *testing.T) {
 		r.Exec("INSERT INTO p_exec_run (slot, bucket, job_exec, entity_name, calls, errors, run_buckets, lateness_buckets) SELECT '2026-11-20 13:00:00' - INTERVAL a.n MINUTE, b.n, CONCAT('e', c.n), 'k', 1, a.n < 3, '{\"1\":1}', '{}' FROM " +
 			n + " a, " + n + " b, " + n + " c")
 		for what, stretches := range map[string]*store.Stretches{"at once": upToLines(450), "a slot at first": store.NewStretches(100, 450, 0, time.Time{}), "less than a slot at first": store.NewStretches(30, 450, 0, time.Time{})} {
-			report, err := latest(t.Context(), r.As("operator", time.Time{}), r.Tables().Stmt, rig.At("00:00"), rig.At("14:00"), stretches)
+			report, err := latest(t.Context(), r.As("operator", time.Time{}), r.Tables(), rig.At("00:00"), rig.At("14:00"), stretches)
 			r.Must(err)
 			if !report.Cut || report.From.Before(rig.At("12:57")) || report.From.After(rig.At("12:58")) || len(report.Execs) != 10 {
 				t.Errorf("%s: %+v", what, report)
@@ -163,21 +163,61 @@ func TestTheLatestBooksAreRead(t *testing.T) {
 			}
 		}
 		// After the first stretch the time is over, though there is more.
-		report, err := latest(t.Context(), r.As("operator", time.Time{}), r.Tables().Stmt, rig.At("00:00"), rig.At("14:00"), store.NewStretches(250, MaxLines, time.Nanosecond, time.Time{}))
+		report, err := latest(t.Context(), r.As("operator", time.Time{}), r.Tables(), rig.At("00:00"), rig.At("14:00"), store.NewStretches(250, MaxLines, time.Nanosecond, time.Time{}))
 		r.Must(err)
 		if !report.Cut || !report.From.Equal(rig.At("12:59")) {
 			t.Errorf("%+v", report)
 		}
 		// One slot has more than is read.
-		report, err = latest(t.Context(), r.As("operator", time.Time{}), r.Tables().Stmt, rig.At("00:00"), rig.At("14:00"), upToLines(50))
+		report, err = latest(t.Context(), r.As("operator", time.Time{}), r.Tables(), rig.At("00:00"), rig.At("14:00"), upToLines(50))
 		r.Must(err)
 		if !report.Cut || !report.From.Equal(rig.At("13:00")) || report.Execs[0].Calls != 5 {
 			t.Errorf("%+v", report)
 		}
-		all, err := latest(t.Context(), r.As("operator", time.Time{}), r.Tables().Stmt, rig.At("00:00"), rig.At("14:00"), upToLines(1000))
+		all, err := latest(t.Context(), r.As("operator", time.Time{}), r.Tables(), rig.At("00:00"), rig.At("14:00"), upToLines(1000))
 		r.Must(err)
 		if all.Cut || !all.From.Equal(rig.At("00:00")) || all.Execs[0].Calls != 100 {
 			t.Errorf("%+v", all)
+		}
+	})
+}
+
+// An answer of Vitess has 10,000 rows at most, and no statement without a LIMIT changes more.
+func TestMoreIsReadThanAnAnswerOfVitessHas(t *testing.T) {
+	const lines = 15_000
+	eachFlavour(t, func(t *testing.T, r *whole.Rig) {
+		numbers := rig.Numbers(lines) + " numbers"
+		r.Exec("INSERT INTO p_exec_run (slot, bucket, job_exec, entity_name, calls, errors, run_buckets, lateness_buckets) SELECT '2026-11-20 13:00:00' - INTERVAL n DIV 1000 MINUTE, n % 10, CONCAT('e', n DIV 10 % 100), 'k', 1, 0, '{\"1\":1}', '{}' FROM " + numbers)
+		r.Exec("INSERT INTO p_stats_bucket (grain, start, job_exec, entity_name, measure, bucket, n) SELECT 'day', '2026-11-19', CONCAT('e', n DIV 1000), 'k', 'run', n % 1000, 1 FROM " + numbers)
+		r.Exec("INSERT INTO p_stats (grain, start, job_exec, entity_name, outcome, ends, calls, errors, not_yet, waited, started, run_ms, total_ms, lateness_ms, due_lateness_ms) SELECT 'day', '2026-11-19', CONCAT('e', n DIV 1000), CONCAT('k', n % 1000), 'done', 1, 1, 0, 0, 0, 1, 0, 0, 0, 0 FROM " + numbers)
+		db, tables := r.As("operator", rig.At("13:01")), r.Tables()
+		report, err := Execs(t.Context(), db, "p_", r.Setting, rig.At("12:00"), rig.At("14:00"))
+		r.Must(err)
+		lately, err := Lately(t.Context(), db, tables, rig.At("13:01"))
+		r.Must(err)
+		for _, report := range []Report{report, lately} {
+			if calls := report.Execs[0].Calls; report.Cut || len(report.Execs) != 100 || calls != lines/100 {
+				t.Errorf("%d job_execs, the first with %d calls, cut %v", len(report.Execs), calls, report.Cut)
+			}
+		}
+		days, err := Days(t.Context(), db, tables, rig.At("00:00").Add(-24*time.Hour), rig.At("00:00"), "")
+		r.Must(err)
+		if len(days.Days) != lines/1000 || days.Days[0].Calls != 1000 || days.Days[0].Run.LongestMS != days.Days[14].Run.LongestMS || days.Cut {
+			t.Errorf("%+v", days)
+		}
+		runs, cut, err := runDays(t.Context(), db, tables, "stats/run_days", rig.At("00:00"), maxRunDays)
+		r.Must(err)
+		if cut || len(runs) != lines/1000 || len(runs[ran{jobExec: "e0"}][rig.At("00:00").Add(-24*time.Hour)]) != 1000 {
+			t.Errorf("%d job_execs, cut %v", len(runs), cut)
+		}
+		times, err := Percentiles(t.Context(), db, "p_", r.Setting, rig.At("00:00").Add(-24*time.Hour), rig.At("00:00"))
+		r.Must(err)
+		if len(times) != lines/1000 || times[0].Ends != 1000 {
+			t.Errorf("%+v", times)
+		}
+		deleted, err := store.Affected(t.Context(), r.As("worker", time.Time{}), tables.Stmt.Get("rollup/clear_buckets"), "day", "2026-11-19")
+		if deleted != lines || err != nil {
+			t.Errorf("%d sums of a day were deleted: %v", deleted, err)
 		}
 	})
 }

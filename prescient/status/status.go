@@ -143,7 +143,7 @@ func (l looker) agents(ctx context.Context) (err error) {
 }
 
 func (l looker) fails(ctx context.Context) error {
-	report, err := stats.Lately(ctx, l.db, l.tables.Stmt, l.tables.Grid, l.report.At)
+	report, err := stats.Lately(ctx, l.db, l.tables, l.report.At)
 	l.report.FailsFrom, l.report.FailsCut = report.From, report.Cut
 	l.report.Fails = slices.DeleteFunc(report.Execs, func(e stats.Exec) bool {
 		return e.Errors == 0 && e.Unsettled() == 0 && e.PutOff.Unregistered == 0 && e.PutOff.Abandoned == 0

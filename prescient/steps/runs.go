@@ -230,23 +230,32 @@ func (j *Jobs) endUnseen(ctx context.Context, db prescient.DB, runs []RunLog) er
 
 // addSteps reads the calls of the steps of runs.
 func (j *Jobs) addSteps(ctx context.Context, db prescient.DB, runs []RunLog, withOutput bool) error {
-	const atOnce = 200
-	said := "NULL"
-	if withOutput {
-		said = "output"
+	atOnce := 200
+	if j.tables.Server.Placed() {
+		atOnce = 50 // of jobs of the most steps
 	}
-	for from := 0; from < len(runs); from += atOnce {
-		some := runs[from:min(from+atOnce, len(runs))]
-		at := make(map[[2]string]*RunLog, len(some))
-		var of []string
-		for i := range some {
-			at[[2]string{some[i].Job, some[i].Occurrence}] = &some[i]
-			of = append(of, "job = "+text(some[i].Job)+" AND occurrence = "+text(some[i].Occurrence))
-		}
-		rows, err := store.Rows(ctx, db, "reading calls of steps", j.tables.Fill("steps/run_steps", "{runs}", strings.Join(of, " OR "), "{output}", said), (*stepRow).into)
+	for len(runs) > 0 {
+		var at map[[2]string]*RunLog
+		var rows []stepRow
+		asked, err := store.Answered(min(atOnce, len(runs)), func(n, longest int) (err error) {
+			at = make(map[[2]string]*RunLog, n)
+			var of []string
+			for i := range runs[:n] {
+				at[[2]string{runs[i].Job, runs[i].Occurrence}] = &runs[i]
+				of = append(of, "job = "+text(runs[i].Job)+" AND occurrence = "+text(runs[i].Occurrence))
+			}
+			said := "NULL"
+			if withOutput && longest > 0 {
+				said = "output"
+			}
+			query := j.tables.Fill("steps/run_steps", "{runs}", strings.Join(of, " OR "), "{output}", said)
+			rows, err = store.Rows(ctx, db, "reading calls of steps", query, (*stepRow).into)
+			return err
+		})
 		if err != nil {
 			return err
 		}
+		runs = runs[asked:]
 		for _, row := range rows {
 			run := at[row.run]
 			if run == nil {

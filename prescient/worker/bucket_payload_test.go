@@ -114,3 +114,19 @@ func TestLongErrorsOfManyRowsAreNotOneStatement(t *testing.T) {
 		r.Balanced()
 	})
 }
+
+// Half of them are read together, and all may be committed together, where app and slot run meet: Vitess refuses to change more by a statement.
+func TestABatchHasNoMoreRowsThanOneStatementMayChange(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		const most, onVitess = 20_000, 10_000
+		want := most
+		if r.Server.Placed() {
+			want = onVitess
+		}
+		w := r.worker(time.Time{}, prescient.NewRegistry(), Options{Load: Load{Batch: most}})
+		if got := w.shared.Batch; got != want || w.ledger.Batch != want {
+			t.Errorf("%d rows; want %d", got, want)
+		}
+	})
+}

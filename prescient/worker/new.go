@@ -39,6 +39,10 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 	case a.Grid() != t.Grid:
 		return nil, fmt.Errorf("%w: the assignment (%s) is for %s, but slot_config has %s", prescient.ErrResolution, a, a.Grid(), t.Grid)
 	}
+	if batch := t.InOne(options.Load.Batch); batch < options.Load.Batch {
+		options.Log.Warn().Int("batch", options.Load.Batch).Msgf("Vitess changes %d rows at most by a statement: the batch is cut to that", batch)
+		options.Load.Batch = batch
+	}
 	w := &Worker{tables: t, options: options, log: options.Log, guards: make(map[string]prescient.Guards),
 		bounds: bounds{runs: make(places, maxRuns), sweepers: make(places, 1)}, sweepSoon: bell.New()}
 	w.send = &store.Sender{DB: db, Timeout: store.StatementTime(options.Times.Lease), Patience: options.Times.Patience}

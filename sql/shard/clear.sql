@@ -2,3 +2,4 @@
 -- Index: none, all rows. Locks: these.
 -- {table}: its name
 DELETE FROM {prefix}{table}
+LIMIT 1000000000 -- only vitess

@@ -17,6 +17,12 @@ import (
 // List prints a page of a list, whose rows read reads in a session; the page has all else, and early is nil where its search came to the end. On the
 // keyspace of a Vitess that is one page of what all shards have; those that do not answer are named in the error, and what the others have is printed.
 func List[R interface{ Cursor() string }](cmd *cobra.Command, prog *Program, page output.Page[R], read func(s *Session) (rows []R, early *output.Early, err error)) error {
+	return Merged(cmd, prog, page, read, func(page output.Page[R]) error { return page.Print(cmd.OutOrStdout(), cmd.ErrOrStderr(), prog.JSON) })
+}
+
+// Merged is List for a page that is printed in another way.
+func Merged[R interface{ Cursor() string }](cmd *cobra.Command, prog *Program, page output.Page[R], read func(s *Session) (rows []R, early *output.Early, err error),
+	printed func(page output.Page[R]) error) error {
 	type found struct {
 		rows  []R
 		early *output.Early
@@ -48,7 +54,7 @@ func List[R interface{ Cursor() string }](cmd *cobra.Command, prog *Program, pag
 				page.Early.Looked = looked
 			}
 		}
-		return cmp.Or(page.Print(cmd.OutOrStdout(), cmd.ErrOrStderr(), prog.JSON), away)
+		return cmp.Or(printed(page), away)
 	})
 }
 

@@ -61,6 +61,8 @@ func TestWhatVitessSaysIsToldApartByItsText(t *testing.T) {
 		{1317, of + "vttablet: rpc error: code = Aborted desc = transaction 1764194400000000042: ended at 2026-11-26 22:00:00.123 UTC (exceeded timeout: 30s)", true, true},
 		{1317, of + "vttablet: rpc error: code = Aborted desc = transaction 42: not found", true, true},
 		{1317, of + "vttablet: rpc error: code = Aborted desc = transaction 42: in use: for tx killer rollback", true, true},
+		{1317, of + "vttablet: rpc error: code = Aborted desc = Row count exceeded 10000", false, false},
+		{1317, of + "vttablet: rpc error: code = Aborted desc = caller id: userData1: row count exceeded 10000", false, false},
 		{1317, "Query execution was interrupted", true, false}, // of MySQL: the transaction goes on
 	} {
 		err := fmt.Errorf("fence: %w", &mysql.MySQLError{Number: test.number, Message: test.text})

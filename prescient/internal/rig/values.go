@@ -142,3 +142,9 @@ func Quickest(try func()) time.Duration {
 	}
 	return least
 }
+
+// Numbers is a table of SQL with so many numbers n, from 0 on: 100,000 at most.
+func Numbers(count int) string {
+	const digits = "(SELECT 0 d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)"
+	return fmt.Sprintf("(SELECT * FROM (SELECT a.d + 10 * b.d + 100 * c.d + 1000 * d.d + 10000 * e.d AS n FROM %[2]s a, %[2]s b, %[2]s c, %[2]s d, %[2]s e) every WHERE n < %[1]d)", count, digits)
+}

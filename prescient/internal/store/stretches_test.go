@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 	"time"
@@ -15,11 +16,12 @@ func TestStretchesGrowWhileTheyFit(t *testing.T) {
 	}{
 		"until there were enough":            {Stretches{most: 80_000}, time.Millisecond, []int{1000, 4000, 16000, 59000}},
 		"as long as the longest":             {Stretches{most: 300_000}, 0, []int{1000, 4000, 16000, 64000, 64000, 64000, 64000, 23000}},
+		"no longer than they may be":         {Stretches{most: 30_000, longest: 10_000}, 0, []int{1000, 4000, 10000, 10000, 5000}},
 		"until the time is over":             {Stretches{most: 300_000, within: 100 * time.Millisecond}, time.Millisecond, []int{1000, 4000, 16000, 64000, 15000}},
 		"where one takes all the time":       {Stretches{most: 300_000, within: 100 * time.Millisecond}, time.Second, []int{1000}},
 		"where the next would take too long": {Stretches{most: 300_000, within: 100 * time.Millisecond}, 40 * time.Millisecond, []int{1000, 1500}},
 	} {
-		s, now, got := NewStretches(FirstStretch, test.s.most, test.s.within, start), start, []int(nil)
+		s, now, got := NewStretches(FirstStretch, test.s.most, test.s.within, start).UpTo(cmp.Or(test.s.longest, test.s.most)), start, []int(nil)
 		for len(got) < 20 {
 			n := s.Take(now)
 			got = append(got, n)

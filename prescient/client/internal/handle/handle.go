@@ -29,7 +29,7 @@ type (
 	}
 )
 
-// OwnTx is a transaction that a client began itself: READ COMMITTED, so that a plain read shows the latest rows.
+// OwnTx is a transaction that a client began itself READ COMMITTED, so that a plain read shows the latest rows.
 type OwnTx struct{ *sql.Tx }
 
 // ends says whether a handle can end a transaction.

@@ -12,6 +12,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
+	text "prescient/sql"
 )
 
 // MaxTries bounds how often a client tries again: after deadlocks, and after a row that others keep changing.
@@ -30,12 +31,12 @@ func Retried[T any](do func() (T, error)) (T, error) {
 
 // InTx runs do on a transaction: on the caller's own where the handle is one, on a new one where it can begin. After
 // an error nothing of it stays behind, though the caller may commit all the same.
-func InTx(ctx context.Context, db prescient.DB, do func(db prescient.DB) error) error {
-	return InTxWithin(ctx, db, "prescient", do)
+func InTx(ctx context.Context, server text.Server, db prescient.DB, do func(db prescient.DB) error) error {
+	return InTxWithin(ctx, server, db, "prescient", do)
 }
 
 // InTxWithin is InTx where that may be under way on the same handle: a savepoint of another name leaves that one in its place.
-func InTxWithin(ctx context.Context, db prescient.DB, savepoint string, do func(db prescient.DB) error) error {
+func InTxWithin(ctx context.Context, server text.Server, db prescient.DB, savepoint string, do func(db prescient.DB) error) error {
 	begin, ok := BeginnerOf(db)
 	if !ok {
 		return InSavepoint(ctx, db, savepoint, do)
@@ -47,16 +48,24 @@ func InTxWithin(ctx context.Context, db prescient.DB, savepoint string, do func(
 			return inSavepoint(ctx, db, savepoint, do)
 		}
 	}
-	_, err := Retried(func() (struct{}, error) { return struct{}{}, inOwnTx(ctx, begin, do) })
+	_, err := Retried(func() (struct{}, error) { return struct{}{}, inOwnTx(ctx, server, begin, do) })
 	return err
 }
 
-func inOwnTx(ctx context.Context, begin Beginner, do func(db prescient.DB) error) error {
-	tx, err := begin.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+func inOwnTx(ctx context.Context, server text.Server, begin Beginner, do func(db prescient.DB) error) error {
+	options := sql.TxOptions{Isolation: sql.LevelReadCommitted}
+	if server.Placed() { // Vitess has the session keep it
+		options.Isolation = sql.LevelDefault
+	}
+	tx, err := begin.BeginTx(ctx, &options)
 	if err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
-	if err := do(OwnTx{tx}); err != nil {
+	var own prescient.DB = OwnTx{tx}
+	if server.Placed() { // it may show rows as they were, as a caller's does
+		own = tx
+	}
+	if err := do(own); err != nil {
 		return errors.Join(err, store.Rollback(tx))
 	}
 	if err := tx.Commit(); err != nil {

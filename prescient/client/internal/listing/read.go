@@ -55,17 +55,31 @@ type Stop struct {
 // conditions are served by an index, it is one statement. Others are looked for in one stretch of the index after the other.
 func Read[R Row](ctx context.Context, t *store.Tables, db DB, l Listing, q Query) ([]R, *Stop, error) {
 	found := []R{}
-	payload := "COALESCE(job.payload, '')"
-	if q.Bare {
-		payload = "''"
-	}
 	index, reach := "", "PRIMARY"
 	if q.Index != "" {
 		index, reach = "FORCE INDEX ("+q.Index+")", q.Index
 	}
 	read := func(where Condition, limit int) (page []R, err error) {
-		err = db.SelectContext(ctx, &page, t.Fill(l.page, "{filter}", where.text(), "{payload}", payload, "{index}", index), append(where.args, limit)...)
-		return page, err
+		for from := where; ; {
+			var more []R
+			asked, err := store.Answered(limit-len(page), func(rows, longest int) error {
+				payload := "COALESCE(job.payload, '')"
+				if q.Bare || longest == 0 {
+					payload = "''"
+				}
+				more = nil
+				return db.SelectContext(ctx, &more, t.Fill(l.page, "{filter}", from.text(), "{payload}", payload, "{index}", index), append(slices.Clip(from.args), rows)...)
+			})
+			page = append(page, more...)
+			if err != nil || len(more) < asked || len(page) == limit {
+				return page, err
+			}
+			behind, err := l.behind(page[len(page)-1].Cursor())
+			if err != nil {
+				return nil, err
+			}
+			from = where.and(behind)
+		}
 	}
 	within := q.Bounds
 	if q.After != "" {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"prescient/prescient"
-	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
@@ -237,27 +236,12 @@ func (b *Bucket) nextRows(s *stream, limit int) (query string, args []any) {
 
 // readRows runs a query for rows, limit at most, of nextRows. It says how large their payloads and errors are, and whether it was cut short for that.
 func (b *Bucket) readRows(ctx context.Context, query string, args []any, limit int) (batch []*check.Answered, size int, cut bool, err error) {
-	asked, err := answered(limit, func(rows, longest int) (err error) {
+	asked, err := store.Answered(limit, func(rows, longest int) (err error) {
 		args[0], args[len(args)-1] = longest, rows
 		batch, size, cut, err = b.readAnswer(ctx, query, args, rows)
 		return err
 	})
 	return batch, size, cut || asked < limit && len(batch) == asked, err
-}
-
-// answered asks for rows until an answer comes, and says for how many. Vitess passes on none of more than 16 MB, of text that may be six times as long
-// as what is stored: there it asks for fewer and fewer, and for one alone without its payload.
-func answered(limit int, ask func(rows, longest int) error) (rows int, err error) {
-	longest := prescient.MaxRead
-	for rows = limit; ; rows = max(rows/4, 1) {
-		err = ask(rows, longest)
-		switch {
-		case longest == 0 || !errno.Is(err, errno.AnswerTooLarge):
-			return rows, err
-		case rows == 1:
-			longest = 0
-		}
-	}
 }
 
 // readAnswer is readRows for one answer.

@@ -1,4 +1,4 @@
-package bucket
+package store
 
 import (
 	"errors"
@@ -30,7 +30,7 @@ func TestWhatIsTooLargeForAnAnswerIsAskedForInParts(t *testing.T) {
 	} {
 		var asked []int
 		came := 0
-		_, err := answered(test.limit, func(rows, longest int) error {
+		_, err := Answered(test.limit, func(rows, longest int) error {
 			asked = append(asked, rows)
 			all := 0
 			came = min(rows, len(test.sizes))
@@ -50,7 +50,7 @@ func TestWhatIsTooLargeForAnAnswerIsAskedForInParts(t *testing.T) {
 	}
 	refused, times := errors.New("refused"), 0
 	for _, err := range []error{refused, too} { // also where nothing helps
-		if _, got := answered(1000, func(_, longest int) error {
+		if _, got := Answered(1000, func(_, longest int) error {
 			times++
 			if longest != 0 && longest != prescient.MaxRead {
 				t.Errorf("payloads of %d", longest)
