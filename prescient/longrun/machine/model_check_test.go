@@ -151,20 +151,6 @@ func (o model) check(most int) (wrong string, states int) {
 	return "", len(seen)
 }
 
-func TestThreeMachinesNeverExecuteTogetherAndNeverForgetARun(t *testing.T) {
-	for name, wakeUp := range map[string]bool{"with a wake-up": true, "without": false} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			began := time.Now()
-			wrong, states := model{table: &Table, wakeUp: wakeUp}.check(depth)
-			if wrong != "" {
-				t.Error(wrong)
-			}
-			t.Logf("%d states in %s", states, time.Since(began))
-		})
-	}
-}
-
 func TestTheModelFindsMachinesThatAreBroken(t *testing.T) {
 	forgetful := Table
 	forgetful[Loaded][Release] = Cell{"", []Rule{always(Scheduled, note)}}
