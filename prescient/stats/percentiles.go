@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -51,7 +52,7 @@ func Percentiles(ctx context.Context, db *sqlx.DB, prefix string, dialect text.D
 	}
 	of := make(map[string]map[string]tally.Histogram) // by job_exec and measure
 	for _, s := range spansOf(from, before, last) {
-		err := t.EachOf(ctx, db, maxDayLines, func(scan store.Scan) error {
+		err := t.EachOf(ctx, db, math.MaxInt, func(scan store.Scan) error {
 			var jobExec, measure string
 			var bucket int
 			var n uint64

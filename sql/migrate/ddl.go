@@ -18,8 +18,8 @@ const DefaultPatience = time.Minute
 const (
 	// tryWaits is how many seconds a try waits for its table at most, on MariaDB up to three times: it asks for it step by step.
 	tryWaits = 1
-	// tryTakes is how many seconds the first try takes at most where the whole of it is bounded.
-	tryTakes = 3
+	// tryTakes is how many seconds the first try takes at most where the whole of it is bounded, and mostTakes any while somebody is seen to hold the table.
+	tryTakes, mostTakes = 3, 12
 	// quickEvery is the time between two tries that do not wait for the table, jittered by a half; four times what the last
 	// one took are added, since one may copy, or make files, before it asks for the table.
 	quickEvery = 100 * time.Millisecond
@@ -141,7 +141,8 @@ func (d *DDL) Exec(ctx context.Context, statement string, args ...any) error {
 		if !d.isHeld(err) {
 			return d.afterwards(ctx, err)
 		}
-		d.Unsure = d.Unsure || d.whole
+		unknown := outOfTime(err)
+		d.Unsure = d.Unsure || unknown
 		if refused.IsZero() {
 			refused = time.Now()
 		}
@@ -157,10 +158,15 @@ func (d *DDL) Exec(ctx context.Context, statement string, args ...any) error {
 		}
 		held := d.heldBy(ctx, statement, err)
 		held.Tried = (time.Since(refused) + time.Duration(tryWaits)*time.Second).Round(time.Second)
-		if d.whole {
-			if most *= 2; len(held.By) == 0 {
+		if d.whole && most != unbounded {
+			switch {
+			case held.nobody && unknown: // it takes as long by itself
 				most = unbounded
 				continue
+			case len(held.By) > 0: // others wait behind each try
+				most = min(2*most, mostTakes)
+			default:
+				most *= 2
 			}
 		}
 		if d.Watch != nil {
@@ -190,8 +196,11 @@ func (d *DDL) afterwards(ctx context.Context, err error) error {
 
 // isHeld says whether somebody has what a statement wants, or may have it, where all that is known is that its time was over.
 func (d *DDL) isHeld(err error) bool {
-	return refused(err, errLockWaitTimeout, errDeadlock) || d.whole && d.waits != unbounded+1 && refused(err, errQueryInterrupted, errQueryTimeout)
+	return refused(err, errLockWaitTimeout, errDeadlock) || d.whole && d.waits != unbounded+1 && outOfTime(err)
 }
+
+// outOfTime says whether a try ended since its time was over: the server may have done it all the same.
+func outOfTime(err error) bool { return refused(err, errQueryInterrupted, errQueryTimeout) }
 
 // canBeQuick finds out whether tries need not wait: MariaDB takes a lock_wait_timeout of 0, MySQL in strict mode refuses it. Not in a
 // Galera cluster: each node does the change for itself, and one that found its table held and did not wait would have other tables than

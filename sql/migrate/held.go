@@ -24,7 +24,8 @@ type HeldError struct {
 	By   []Holder
 	Open bool
 	// Lacks are the rights without which this account may not see more; empty where it lacks none.
-	Lacks string
+	Lacks  string
+	nobody bool // it could see all, and nobody has it open
 	// Tried is for how long.
 	Tried time.Duration
 	// Err is the server's.
@@ -126,6 +127,7 @@ func whoHolds(ctx context.Context, db text.Querier, names []string) *HeldError {
 		quoted = append(quoted, "'"+name+"'")
 	}
 	var lacks []string
+	held.nobody = true
 	for i, one := range []struct{ name, right string }{
 		{"operate/holders", "SELECT ON performance_schema.*"}, {"operate/open_transactions", "PROCESS ON *.*"},
 	} {
@@ -133,6 +135,7 @@ func whoHolds(ctx context.Context, db text.Querier, names []string) *HeldError {
 		if refused(err, errTableDenied, errDatabaseDenied, errAccessDenied) {
 			lacks = append(lacks, one.right)
 		}
+		held.nobody = held.nobody && err == nil && len(list) == 0
 		if len(list) > 0 {
 			held.By, held.Open = list, i > 0
 			break

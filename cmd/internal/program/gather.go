@@ -54,6 +54,9 @@ func Merged[R interface{ Cursor() string }](cmd *cobra.Command, prog *Program, p
 				page.Early.Looked = looked
 			}
 		}
+		if len(page.Rows) == 0 && away != nil { // that nothing is there nobody knows
+			return away
+		}
 		return cmp.Or(printed(page), away)
 	})
 }
