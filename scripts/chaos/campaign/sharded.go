@@ -133,7 +133,7 @@ func reshard(ctx context.Context, s *stage.Stage) {
 	stage.Pause(ctx, 3*time.Second)
 	var done *vitess.Reshard
 	var err error
-	s.DuringOn(victimShard(s).Name, "reshard", 2*stage.Lease, func() { done, err = divide(ctx, s) })
+	s.DuringOn(victimShard(s).Name, checker.Divided, 2*stage.Lease, func() { done, err = divide(ctx, s) })
 	stage.Pause(ctx, 3*time.Second) // they are worked on
 	if err == nil {
 		err = done.Complete(ctx)

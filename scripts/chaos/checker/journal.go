@@ -32,6 +32,9 @@ const (
 // EndedWorker is the fault that notes that a worker's process has ended, for whatever reason: it explains what was in flight.
 const EndedWorker = "a worker ended"
 
+// Divided is the fault that notes that a shard was divided.
+const Divided = "reshard"
+
 // Result is what came back to the app.
 type Result string
 

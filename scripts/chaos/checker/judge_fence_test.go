@@ -84,6 +84,8 @@ func TestEachRuleOfLongRunsIsHeld(t *testing.T) {
 	two := longDone("b", "done")
 	two.Ended = append(two.Ended, two.Ended[0])
 	two.Runs[0].ByOutcome["done"]++
+	unbooked := longDone("b", "done")
+	unbooked.Ended[0].At, unbooked.Runs = noon.Add(6500*time.Millisecond), nil
 	for _, tt := range []struct {
 		name    string
 		history *history
@@ -104,6 +106,10 @@ func TestEachRuleOfLongRunsIsHeld(t *testing.T) {
 		{"ended by the one before", went().and(kill), longDone("a", "done"), []string{"fenced"}},
 		{"ended as done by one that failed", new(history).call("a", 10, 0, "failed", 2.1), longDone("a", "done"), []string{"fenced"}},
 		{"ended twice", went().and(kill), two, []string{"ended-twice"}},
+		{"in no books", went().and(kill), unbooked, []string{"books"}},
+		{"in no books, which stayed on a shard that was divided", went().and(kill, fault(Divided, "", 3, 4)), unbooked, nil},
+		{"in no books, and ended before that", went().and(kill, fault(Divided, "", 7, 8)), unbooked, []string{"books"}},
+		{"in no books, and begun after that", went().and(kill, fault(Divided, "", 0.1, 0.4)), unbooked, []string{"books"}},
 		{"a checkpoint that is lost", began().call("b", 20, 2, "done", 6, 6.5).and(kill), longDone("b", "done"), []string{"checkpoint"}},
 		{"one whose answer was lost is", began().unsaved().call("b", 20, 2, "done", 6, 6.5).and(kill), longDone("b", "done"), nil},
 		{"one whose answer was lost is kept", began().unsaved().call("b", 20, 3, "done", 6, 6.5).and(kill), longDone("b", "done"), nil},
