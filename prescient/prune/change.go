@@ -19,16 +19,15 @@ const (
 // change changes partitions, again and again until the patience is over while somebody has the table open.
 func (p *pruner) change(ctx context.Context, statement string) error {
 	err := p.ddl.Exec(ctx, statement)
+	others := errno.Is(err, errNoSuchPartition, errPartitionIsThere, errWrongReorganizing)
 	var held *migrate.HeldError
 	switch {
-	case err == nil:
-		p.report.HeldBy = nil
-	case errors.As(err, &held):
-		return fmt.Errorf("%w: %s: %w", ErrHistoryHeld, held.Who(), held.Err)
-	case errno.Is(err, errNoSuchPartition, errPartitionIsThere, errWrongReorganizing) && p.ddl.Unsure: // a try whose time was over did it
+	case err == nil, others && p.ddl.Unsure: // a try whose time was over did it
 		p.report.HeldBy = nil
 		return nil
-	case errno.Is(err, errNoSuchPartition, errPartitionIsThere, errWrongReorganizing):
+	case errors.As(err, &held):
+		return fmt.Errorf("%w: %s: %w", ErrHistoryHeld, held.Who(), held.Err)
+	case others:
 		return fmt.Errorf("somebody else changes the partitions: %w", err)
 	}
 	return err

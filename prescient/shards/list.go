@@ -24,7 +24,7 @@ func List(ctx context.Context, db *sqlx.DB) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	keyspace, err := keyspaceOf(ctx, db)
+	keyspace, err := store.Keyspace(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -39,23 +39,9 @@ func List(ctx context.Context, db *sqlx.DB) ([]string, error) {
 	return list, nil
 }
 
-// keyspaceOf asks for the keyspace that a pool is on.
-func keyspaceOf(ctx context.Context, db *sqlx.DB) (keyspace string, err error) {
-	if err := store.QueryRow(ctx, db, []any{&keyspace}, "SELECT COALESCE(DATABASE(), '')"); err != nil {
-		return "", fmt.Errorf("asking for the keyspace: %w", err)
-	}
-	keyspace, _ = store.Target(keyspace)
-	return keyspace, nil
-}
-
-// of are the shards of a keyspace out of those of all, such as shop/-80.
-func of(keyspace string, all []string) (list []string) {
-	keyspace, _, _ = strings.Cut(keyspace, "@")
-	for _, name := range all {
-		if shard, its := strings.CutPrefix(name, keyspace+"/"); its {
-			list = append(list, shard)
-		}
-	}
+// of are the shards of a keyspace out of those of all, in their order.
+func of(keyspace string, all []string) []string {
+	list := store.ShardsOf(keyspace, all)
 	slices.SortFunc(list, byRange)
 	return list
 }

@@ -25,7 +25,7 @@ func Waiting(ctx context.Context, db *sqlx.DB) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	keyspace, err := keyspaceOf(ctx, db)
+	keyspace, err := store.Keyspace(ctx, db)
 	if err != nil {
 		return nil, err
 	}

@@ -138,10 +138,10 @@ func (d *DDL) Exec(ctx context.Context, statement string, args ...any) error {
 		}
 		began := time.Now()
 		err := d.send(ctx, statement, args)
-		if !d.isHeld(err) {
+		unknown := d.whole && seconds != unbounded && outOfTime(err)
+		if !unknown && !isHeld(err) {
 			return d.afterwards(ctx, err)
 		}
-		unknown := outOfTime(err)
 		d.Unsure = d.Unsure || unknown
 		if refused.IsZero() {
 			refused = time.Now()
@@ -194,10 +194,8 @@ func (d *DDL) afterwards(ctx context.Context, err error) error {
 	return d.waitFor(ctx, tryWaits)
 }
 
-// isHeld says whether somebody has what a statement wants, or may have it, where all that is known is that its time was over.
-func (d *DDL) isHeld(err error) bool {
-	return refused(err, errLockWaitTimeout, errDeadlock) || d.whole && d.waits != unbounded+1 && outOfTime(err)
-}
+// isHeld says whether somebody has what a statement wants.
+func isHeld(err error) bool { return refused(err, errLockWaitTimeout, errDeadlock) }
 
 // outOfTime says whether a try ended since its time was over: the server may have done it all the same.
 func outOfTime(err error) bool { return refused(err, errQueryInterrupted, errQueryTimeout) }

@@ -101,7 +101,7 @@ func (r *Rig) HookedPool(now time.Time, h *Hooks, params ...string) *sqlx.DB {
 // HookedAs is rig.as with hooks.
 func (r *Rig) HookedAs(role string, now time.Time, h *Hooks, params ...string) *sqlx.DB {
 	r.T.Helper()
-	db := sqlx.NewDb(sql.OpenDB(hookedConnector{r.Connector(role, now, params...), h}), "mysql")
+	db := sqlx.NewDb(sql.OpenDB(around{r.Connector(role, now, params...), func(c passing) driver.Conn { return &hookedConn{c, h} }}), "mysql")
 	r.T.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -121,27 +121,14 @@ func (r *Rig) Connector(role string, now time.Time, params ...string) driver.Con
 	return connector
 }
 
-type hookedConnector struct {
-	driver.Connector
-	hooks *Hooks
-}
-
-func (c hookedConnector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &hookedConn{conn, c.hooks}, nil
-}
-
 type hookedConn struct {
-	driver.Conn
+	passing
 	hooks *Hooks
 }
 
 func (c *hookedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (result driver.Result, err error) {
 	err = c.hooks.run(query, func() error {
-		result, err = c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
+		result, err = c.passing.ExecContext(ctx, query, args)
 		return err
 	})
 	return result, err
@@ -149,7 +136,7 @@ func (c *hookedConn) ExecContext(ctx context.Context, query string, args []drive
 
 func (c *hookedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (rows driver.Rows, err error) {
 	err = c.hooks.run(query, func() error {
-		rows, err = c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
+		rows, err = c.passing.QueryContext(ctx, query, args)
 		return err
 	})
 	return rows, err
@@ -157,7 +144,7 @@ func (c *hookedConn) QueryContext(ctx context.Context, query string, args []driv
 
 func (c *hookedConn) BeginTx(ctx context.Context, options driver.TxOptions) (tx driver.Tx, err error) {
 	err = c.hooks.run("BEGIN", func() error {
-		tx, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, options)
+		tx, err = c.passing.BeginTx(ctx, options)
 		return err
 	})
 	if err != nil {
@@ -167,7 +154,7 @@ func (c *hookedConn) BeginTx(ctx context.Context, options driver.TxOptions) (tx 
 }
 
 func (c *hookedConn) Ping(ctx context.Context) error {
-	return c.hooks.run("PING", func() error { return c.Conn.(driver.Pinger).Ping(ctx) })
+	return c.hooks.run("PING", func() error { return c.passing.Ping(ctx) })
 }
 
 // Close is not for tests to refuse: it is only counted.
@@ -177,16 +164,6 @@ func (c *hookedConn) Close() error {
 	c.hooks.Mu.Unlock()
 	return c.Conn.Close()
 }
-
-func (c *hookedConn) CheckNamedValue(v *driver.NamedValue) error {
-	return c.Conn.(driver.NamedValueChecker).CheckNamedValue(v)
-}
-
-func (c *hookedConn) ResetSession(ctx context.Context) error {
-	return c.Conn.(driver.SessionResetter).ResetSession(ctx)
-}
-
-func (c *hookedConn) IsValid() bool { return c.Conn.(driver.Validator).IsValid() }
 
 type hookedTx struct {
 	driver.Tx

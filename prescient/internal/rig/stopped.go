@@ -42,55 +42,27 @@ func (r *Rig) stopped(dsn string, now time.Time) *sql.DB {
 	return db
 }
 
-// stopped makes connections on which the clock stands still where no session has one, which is a keyspace of Vitess, untargeted: statements are sent
+// stoppedAt makes connections on which the clock stands still where no session has one, which is a keyspace of Vitess, untargeted: statements are sent
 // with the time in the place of the functions that say it.
-type stopped struct {
-	driver.Connector
-	clock *strings.Replacer
-}
-
 func stoppedAt(c driver.Connector, now time.Time) driver.Connector {
 	now = now.UTC()
-	return stopped{c, strings.NewReplacer("UTC_TIMESTAMP(6)", "TIMESTAMP'"+now.Format(literal.MicroLayout)+"'", "UTC_TIMESTAMP()", "TIMESTAMP'"+now.Format(literal.SecondLayout)+"'")}
-}
-
-func (s stopped) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := s.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &stoppedConn{conn, s.clock}, nil
+	clock := strings.NewReplacer("UTC_TIMESTAMP(6)", "TIMESTAMP'"+now.Format(literal.MicroLayout)+"'", "UTC_TIMESTAMP()", "TIMESTAMP'"+now.Format(literal.SecondLayout)+"'")
+	return around{c, func(c passing) driver.Conn { return &stoppedConn{c, clock} }}
 }
 
 type stoppedConn struct {
-	driver.Conn
+	passing
 	clock *strings.Replacer
 }
 
 func (c *stoppedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	return c.Conn.(driver.ExecerContext).ExecContext(ctx, c.clock.Replace(query), args)
+	return c.passing.ExecContext(ctx, c.clock.Replace(query), args)
 }
 
 func (c *stoppedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	return c.Conn.(driver.QueryerContext).QueryContext(ctx, c.clock.Replace(query), args)
+	return c.passing.QueryContext(ctx, c.clock.Replace(query), args)
 }
 
 func (c *stoppedConn) Prepare(query string) (driver.Stmt, error) {
-	return c.Conn.Prepare(c.clock.Replace(query))
+	return c.passing.Prepare(c.clock.Replace(query))
 }
-
-func (c *stoppedConn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
-	return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, options)
-}
-
-func (c *stoppedConn) Ping(ctx context.Context) error { return c.Conn.(driver.Pinger).Ping(ctx) }
-
-func (c *stoppedConn) CheckNamedValue(v *driver.NamedValue) error {
-	return c.Conn.(driver.NamedValueChecker).CheckNamedValue(v)
-}
-
-func (c *stoppedConn) ResetSession(ctx context.Context) error {
-	return c.Conn.(driver.SessionResetter).ResetSession(ctx)
-}
-
-func (c *stoppedConn) IsValid() bool { return c.Conn.(driver.Validator).IsValid() }

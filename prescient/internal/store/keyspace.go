@@ -17,25 +17,38 @@ func (t *Tables) OnOneShard(ctx context.Context, db prescient.DB, what string) e
 	if t.Server != text.Vitess {
 		return nil
 	}
-	var target string
-	if err := QueryRow(ctx, db, []any{&target}, "SELECT COALESCE(DATABASE(), '')"); err != nil {
-		return fmt.Errorf("asking for the keyspace: %w", err)
+	keyspace, err := Keyspace(ctx, db)
+	if err != nil {
+		return err
 	}
-	keyspace, _ := Target(target)
 	all, err := Rows(ctx, db, "asking for the shards", t.Stmt.Get("operate/shards"), func(name *string) []any { return []any{name} })
 	if err != nil {
 		return err
 	}
-	shards := 0
-	for _, name := range all {
-		if strings.HasPrefix(name, keyspace+"/") {
-			shards++
-		}
-	}
-	if shards > 1 {
+	if shards := len(ShardsOf(keyspace, all)); shards > 1 {
 		return fmt.Errorf("%w: each of %d shards of Vitess has its own %s; the DSN is to name one, as in /shop:-80", prescient.ErrInvalid, shards, what)
 	}
 	return nil
+}
+
+// Keyspace asks for the keyspace that a session is on.
+func Keyspace(ctx context.Context, db prescient.DB) (keyspace string, err error) {
+	if err := QueryRow(ctx, db, []any{&keyspace}, "SELECT COALESCE(DATABASE(), '')"); err != nil {
+		return "", fmt.Errorf("asking for the keyspace: %w", err)
+	}
+	keyspace, _ = Target(keyspace)
+	return keyspace, nil
+}
+
+// ShardsOf are the shards of a keyspace out of those of all, such as shop/-80.
+func ShardsOf(keyspace string, all []string) (list []string) {
+	keyspace, _, _ = strings.Cut(keyspace, "@")
+	for _, name := range all {
+		if shard, its := strings.CutPrefix(name, keyspace+"/"); its {
+			list = append(list, shard)
+		}
+	}
+	return list
 }
 
 // Places are those of schedules, by their ids, for IN (…), where the server is to be told: Vitess asks these shards alone.
